@@ -1,0 +1,1 @@
+"""One file is one port on one technology."""

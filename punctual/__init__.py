@@ -1,0 +1,1 @@
+"""The installed command: the one-process host and the command line."""

@@ -1,0 +1,1 @@
+"""The pure rules: no clock, no I/O, no randomness; `now`, seeds and limits are arguments."""

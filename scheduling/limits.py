@@ -1,0 +1,63 @@
+"""Every maximum of the service, with its unit in the name, its default and the reason.
+
+Hitting a limit yields a counted outcome or a clear error, never silence.
+"""
+
+from typing import Final
+
+# -- recurrences: no input may cost more than a millisecond to refuse ---------------------------
+EXPRESSION_CHARS_MAX: Final = 256
+FIELD_ITEMS_MAX: Final = 100
+NUMBER_DIGITS_MAX: Final = 4
+UNION_MEMBERS_MAX: Final = 20
+ECHO_CHARS_MAX: Final = 40  # of bad input, in any message
+EXCLUSION_DATES_MAX: Final = 10_000
+YEAR_MIN: Final = 1900  # the zone tables and the searches end here
+YEAR_MAX: Final = 2499  # 400 Gregorian years beyond any clock this will run under
+
+# -- decisions ---------------------------------------------------------------------------------
+COMMIT_ROWS_MAX: Final = 500  # rows a transaction inserts; Spanner's mutation limit, with room
+GAP_THRESHOLD_INSTANTS: Final = 100  # a longer `fire_all` range becomes a gap row
+GRACE_MIN_US: Final = 5_000_000
+GRACE_MAX_US: Final = 60_000_000
+EPSILON_MAX_US: Final = 100_000  # a worse clock makes no decisions
+STEP_QUARANTINE_US: Final = 10_000_000  # no decisions this long after the clock stepped
+SMEAR_S_MAX: Final = 3_600
+HORIZON_S_DEFAULT: Final = 3_600
+HORIZON_S_MAX: Final = 7 * 86_400
+OVERLAP_BUFFER_MAX: Final = 100  # `buffer_all` drops beyond it, with a row
+
+# -- attempts ----------------------------------------------------------------------------------
+ATTEMPT_BUDGET_DEFAULT: Final = 5
+ATTEMPT_BUDGET_MAX: Final = 20
+RETRY_BASE_US: Final = 1_000_000
+RETRY_CAP_US: Final = 300_000_000
+RETRY_WINDOW_S_DEFAULT: Final = 3_600
+RETRY_WINDOW_S_MAX: Final = 86_400
+RUN_TIMEOUT_S_DEFAULT: Final = 3_600
+RUN_TIMEOUT_S_MAX: Final = 7 * 86_400
+OUTCOME_WINDOW_S_DEFAULT: Final = 86_400
+TARGET_TIMEOUT_S_DEFAULT: Final = 10
+TARGET_TIMEOUT_S_MAX: Final = 60
+CLAIM_MARGIN_US: Final = 5_000_000  # a claim outlives its attempt's timeout by this
+
+# -- lanes -------------------------------------------------------------------------------------
+RATE_WINDOW_US: Final = 10_000_000
+QUOTA_DISPATCH_PER_S_DEFAULT: Final = 100
+QUOTA_INFLIGHT_DEFAULT: Final = 1_000
+QUOTA_TRIGGERS_DEFAULT: Final = 100_000
+CATCHUP_RATE_PCT_DEFAULT: Final = 10
+GAP_SLICE_ROWS_MAX: Final = 200  # held rows one planner transaction writes
+SWEEP_ROWS_MAX: Final = 500  # rows one sweep transaction repairs
+SWEEP_AGE_US: Final = 5_000_000  # ready and queued rows older than this are published again
+
+# -- partitions and leases ---------------------------------------------------------------------
+PARTITIONS: Final = 256
+LEASE_TTL_S_DEFAULT: Final = 6.0
+LEASE_TTL_S_MAX: Final = 60.0  # an expiry further away counts as expired: a clock stepped
+
+# -- definitions -------------------------------------------------------------------------------
+PAYLOAD_BYTES_MAX: Final = 64 * 1024
+NAME_CHARS_MAX: Final = 128
+NOTE_CHARS_MAX: Final = 500
+MANIFEST_BYTES_MAX: Final = 64 * 1024 * 1024

@@ -1,0 +1,1 @@
+"""Shapes at the edges: named SQL and migrations per store, the manifest, events."""
