@@ -1,0 +1,74 @@
+"""What follows an attempt: an end, or another try at a later time."""
+
+from typing import NamedTuple
+
+from scheduling.limits import RETRY_BASE_US, RETRY_CAP_US
+from scheduling.vocabulary import FireState, TransportResult
+
+_RETRIED_STATUSES = frozenset({408, 425, 429})
+
+
+class AttemptResult(NamedTuple):
+    """What one try brought back; `retry_after_us` is the target's own wish, a duration."""
+
+    transport_result: TransportResult
+    http_status: int | None = None
+    retry_after_us: int | None = None
+    error: str | None = None
+
+    @property
+    def is_ambiguous(self) -> bool:
+        return self.transport_result is TransportResult.AMBIGUOUS
+
+
+class RetryPolicy(NamedTuple):
+    """`retry_until_us` is the trigger's next due time on the on-time lane, else None."""
+
+    budget: int
+    window_until_us: int
+    retry_until_us: int | None
+    response_is_outcome: bool
+
+
+class NextStep(NamedTuple):
+    """`not_before_us` is set when the state is `held`: the next try's earliest time."""
+
+    state: FireState
+    not_before_us: int | None = None
+
+
+def after_attempt(
+    result: AttemptResult, n: int, *, policy: RetryPolicy, now_us: int, seed: int
+) -> NextStep:
+    """The state after try `n` (from 1): 2xx accepted, other 4xx and 3xx refused, else again."""
+    status = result.http_status
+    if result.transport_result is TransportResult.RESPONSE and status is not None:
+        if 200 <= status < 300:
+            done = FireState.SUCCEEDED if policy.response_is_outcome else FireState.ACCEPTED
+            return NextStep(done)
+        if status < 500 and status not in _RETRIED_STATUSES:
+            return NextStep(FireState.REFUSED)
+    not_before_us = now_us + max(backoff_us(n, seed), result.retry_after_us or 0)
+    if n >= policy.budget or _is_too_late(policy, not_before_us):
+        return NextStep(exhausted_state(is_ambiguous=result.is_ambiguous))
+    return NextStep(FireState.HELD, not_before_us)
+
+
+def exhausted_state(*, is_ambiguous: bool) -> FireState:
+    """No more tries: `unknown` when the last one may have arrived, else `undelivered`."""
+    return FireState.UNKNOWN if is_ambiguous else FireState.UNDELIVERED
+
+
+def backoff_us(n: int, seed: int) -> int:
+    """Exponential backoff with full jitter: uniform in [0, base * 2**(n-1)], capped.
+
+    Source: M. Brooker, "Exponential Backoff And Jitter", 2015.
+    """
+    ceiling_us = min(RETRY_CAP_US, RETRY_BASE_US << min(n - 1, 20))
+    return seed % (ceiling_us + 1)
+
+
+def _is_too_late(policy: RetryPolicy, not_before_us: int) -> bool:
+    if not_before_us > policy.window_until_us:
+        return True
+    return policy.retry_until_us is not None and not_before_us >= policy.retry_until_us

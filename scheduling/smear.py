@@ -1,0 +1,11 @@
+"""Smear: a stable, forward-only spread of fires that share a second."""
+
+from hashlib import blake2b
+
+
+def smear_us(tenant_id: str, trigger_id: str, *, instant_us: int, window_us: int) -> int:
+    """A hash of (tenant, trigger, instant) within [0, window_us), in microseconds."""
+    if window_us <= 0:
+        return 0
+    text = f"{tenant_id}\0{trigger_id}\0{instant_us}".encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") % window_us
