@@ -1,4 +1,4 @@
-"""Missed instants: expiry past the horizon, then the missed policy, in a constant number of rows."""
+"""Missed instants: expiry past the horizon, then the policy, in a constant number of rows."""
 
 from scheduling.decision import DecidedGap, DecidedRow
 from scheduling.draft import Draft
