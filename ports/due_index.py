@@ -1,0 +1,48 @@
+"""The due index port: the one transaction that decides."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+from ports.records import CommitResult
+
+
+class DueIndexPort(ABC):
+    """Who is due, and the decision about it."""
+
+    @abstractmethod
+    def commit_due(
+        self, partition_id: int, epoch: int, *, now_us: int, row_limit: int
+    ) -> CommitResult:
+        """Decide what is due in a partition at `now_us` and commit it, in one transaction.
+
+        Reads the lease's epoch first: another one means fenced, nothing written. Decides on the
+        rows it has just locked; writes fires, range rows, gaps and the due rows; all of a
+        trigger or nothing of it; at most `row_limit` ledger rows. A rule that raises
+        quarantines its trigger and no other. Repeating a call decides nothing twice.
+
+        Order: `ready` is in order of instants per trigger. Raises TzdataMismatch when the pin
+        differs, StoreUnavailable when nothing was written.
+        """
+
+    @abstractmethod
+    def next_due(self, partition_ids: Iterable[int]) -> dict[int, int]:
+        """The earliest due time of each partition that has one. Costs one seek a partition."""
+
+    @abstractmethod
+    def rebuild(self, *, now_us: int) -> int:
+        """Derive the whole due index from registry and ledger; returns its number of rows.
+
+        Atomic. The cursor is the later of `decided_floor_at` and the ledger's last sequence-0
+        row, range row or gap.
+        """
+
+    @abstractmethod
+    def pinned_tzdata(self) -> str:
+        """The zone data version that may decide."""
+
+    @abstractmethod
+    def adopt_tzdata(self, *, now_us: int, actor: str) -> tuple[int, int]:
+        """Pin this process's zone data and recompute every due row.
+
+        Returns (triggers, how many of them moved). Atomic, audited.
+        """

@@ -1,0 +1,57 @@
+"""The history port: what readers ask of the ledger."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+
+from ports.records import AttemptRecord, AuditRecord, FireRecord, GapRecord
+from scheduling.keys import FireKey
+from scheduling.vocabulary import FireState
+
+
+class HistoryPort(ABC):
+    """Reads only; each call is one snapshot."""
+
+    @abstractmethod
+    def fires(
+        self,
+        *,
+        tenant_id: str | None = None,
+        trigger_id: str | None = None,
+        states: Collection[FireState] = (),
+        from_us: int | None = None,
+        through_us: int | None = None,
+        after: FireKey | None = None,
+        limit: int,
+    ) -> list[FireRecord]:
+        """Rows whose instants meet [from, through], newest first; `after` continues a page.
+
+        A range row is one row; expand it with its version's recurrence.
+        """
+
+    @abstractmethod
+    def changed_since(self, changed_us: int, *, limit: int) -> list[FireRecord]:
+        """Rows that changed at or after an instant, oldest change first."""
+
+    @abstractmethod
+    def covering(self, tenant_id: str, trigger_id: str, *, instant_us: int) -> FireRecord | None:
+        """The sequence-0 row that covers an instant, its own or a range row."""
+
+    @abstractmethod
+    def attempts(self, key: FireKey) -> list[AttemptRecord]:
+        """A fire's attempts, by number."""
+
+    @abstractmethod
+    def gaps(self, tenant_id: str | None = None) -> list[GapRecord]:
+        """Gaps still to be planned."""
+
+    @abstractmethod
+    def backlog(self) -> dict[str, int]:
+        """Waiting fires per lane, gaps' remainders counted on `catch_up`."""
+
+    @abstractmethod
+    def oldest_undispatched_due_us(self) -> int | None:
+        """The due time of the oldest on-time fire without an attempt, or of an overdue row."""
+
+    @abstractmethod
+    def audit(self, *, limit: int) -> list[AuditRecord]:
+        """The newest audit entries, newest first."""

@@ -1,0 +1,242 @@
+"""The records that cross the store's ports.
+
+Times are integers of microseconds since the epoch, named `_us`; hot ones are NamedTuples,
+because a commit builds tens of thousands of them a second.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scheduling.keys import FireKey
+from scheduling.retry import AttemptResult
+from scheduling.vocabulary import (
+    Cause,
+    FireState,
+    FoldRule,
+    GapRule,
+    HeldReason,
+    Lane,
+    MissedPolicy,
+    Origin,
+    OverlapPolicy,
+    TriggerState,
+)
+
+
+class LaneMessage(NamedTuple):
+    """A fire on its way to a dispatcher: which attempt of which fire, on which lane."""
+
+    key: FireKey
+    lane: Lane
+    n: int
+
+
+class Quarantined(NamedTuple):
+    tenant_id: str
+    trigger_id: str
+    error: str
+
+
+class CommitResult(NamedTuple):
+    """What one `commit_due` did.
+
+    fenced:      another epoch holds the partition; nothing was written
+    ready:       fires to publish, in order per trigger
+    rows:        ledger rows and gaps written
+    triggers:    triggers decided
+    more:        the row limit was reached and due triggers remain
+    """
+
+    fenced: bool = False
+    ready: tuple[LaneMessage, ...] = ()
+    rows: int = 0
+    triggers: int = 0
+    more: bool = False
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+class ClaimRequest(NamedTuple):
+    key: FireKey
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedFire:
+    """One attempt that was claimed: everything that its delivery needs."""
+
+    key: FireKey
+    n: int
+    trigger_name: str
+    version: int
+    origin: Origin
+    lane: Lane
+    due_us: int
+    claimed_until_us: int
+    tzdata_version: str
+    endpoint: str
+    timeout_s: float
+    signing_secrets: tuple[str, ...]
+    payload: bytes | None
+    trace_parent: str
+
+
+class FinishRequest(NamedTuple):
+    """What an attempt brought back; `ended_us` is when it ended."""
+
+    key: FireKey
+    n: int
+    result: AttemptResult
+    ended_us: int
+
+
+class FinishResult(NamedTuple):
+    """The fire's state after the attempt, and fires that its end set free."""
+
+    key: FireKey
+    state: FireState
+    ready: tuple[LaneMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FireRecord:
+    """One ledger row as readers see it; a range row has `instant_count` other than 1."""
+
+    key: FireKey
+    trigger_name: str
+    version: int
+    origin: Origin
+    lane: Lane
+    state: FireState
+    cause: Cause | None
+    cause_detail: str | None
+    held_reason: HeldReason | None
+    not_before_us: int | None
+    due_us: int
+    decided_us: int
+    committed_us: int
+    queued_us: int | None
+    first_dispatched_us: int | None
+    next_attempt_n: int
+    coalesced_into_us: int | None
+    through_us: int | None
+    instant_count: int
+    tzdata_version: str
+    changed_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord:
+    n: int
+    dispatched_us: int
+    claimed_until_us: int
+    finished_us: int | None
+    transport_result: str | None
+    http_status: int | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapRecord:
+    """A frozen range still to be planned: after exclusive, through inclusive."""
+
+    tenant_id: str
+    trigger_id: str
+    version: int
+    after_us: int
+    through_us: int
+    detected_us: int
+    planned_through_us: int
+    instant_count: int
+    planned_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantRecord:
+    tenant_id: str
+    quota_triggers: int
+    quota_dispatch_per_s: int
+    quota_inflight: int
+    catchup_rate_pct: int
+    smear_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetRecord:
+    """`secret` is only ever written, or read back by the dispatcher; listings leave it out."""
+
+    tenant_id: str
+    target_id: str
+    endpoint: str
+    timeout_s: float
+    kind: str = "http"
+    secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerDefinition:
+    """What a version is made of. Durations in seconds, instants in microseconds."""
+
+    recurrence: tuple[str, ...]
+    zone: str
+    target_id: str
+    payload: bytes | None = None
+    gap_rule: GapRule = GapRule.SHIFT_FORWARD
+    fold_rule: FoldRule = FoldRule.FIRST
+    starts_us: int | None = None
+    ends_us: int | None = None
+    exclusions: tuple[str, ...] = ()
+    max_fires: int | None = None
+    smear_s: int = 0
+    missed_policy: MissedPolicy = MissedPolicy.FIRE_ONCE_NOW
+    overlap_policy: OverlapPolicy = OverlapPolicy.ALLOW
+    catchup_horizon_s: int
+    horizon_source: str
+    attempt_budget: int
+    retry_window_s: int
+    run_timeout_s: int
+    outcome_window_s: int
+    response_is_outcome: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerRecord:
+    """A trigger and where its decisions stand."""
+
+    tenant_id: str
+    trigger_id: str
+    name: str
+    state: TriggerState
+    version: int
+    revision: int
+    partition_id: int
+    pause_note: str | None
+    quarantine_error: str | None
+    decided_through_us: int
+    next_due_us: int | None
+    fired_count: int
+    created_us: int
+
+
+class AuditRecord(NamedTuple):
+    at_us: int
+    actor: str
+    action: str
+    tenant_id: str | None = None
+    subject: str | None = None
+    prior_value: str | None = None
+    note: str | None = None
+
+
+class Lease(NamedTuple):
+    partition_id: int
+    owner_id: str | None
+    epoch: int
+    expires_us: int
+
+
+class Heartbeat(NamedTuple):
+    """`held` maps partition to epoch, after renewing, shedding a surplus and acquiring."""
+
+    held: dict[int, int]
+    acquired: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
