@@ -1,0 +1,218 @@
+"""One SQLite file: connections, transactions, migrations, named SQL, and the error table.
+
+WAL with synchronous=FULL: a commit that returned survives a power cut. Writers of one process
+take turns on a lock, so that they never meet SQLite's sleeping busy handler; writers of other
+processes wait for each other inside SQLite.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import aiosql
+
+from ports.errors import (
+    PortError,
+    SchemaTooNew,
+    StoreConflict,
+    StoreCorrupt,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+BUSY_TIMEOUT_S: Final = 5.0
+_SQL_PACKAGE: Final = "schemas.sql.sqlite"
+
+# By primary result code; see https://www.sqlite.org/rescode.html
+_ERRORS: Final[dict[int, tuple[type[PortError], str]]] = {
+    sqlite3.SQLITE_ABORT: (StoreConflict, "a rule of the store refused the write"),
+    sqlite3.SQLITE_AUTH: (StoreRefused, "not authorised"),
+    sqlite3.SQLITE_BUSY: (StoreUnavailable, "another process holds the store"),
+    sqlite3.SQLITE_CANTOPEN: (StoreUnavailable, "the store file cannot be opened"),
+    sqlite3.SQLITE_CONSTRAINT: (StoreConflict, "a constraint of the store refused the write"),
+    sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the store file is damaged; restore a backup"),
+    sqlite3.SQLITE_FULL: (StoreUnavailable, "the disk is full; make room, nothing is lost"),
+    sqlite3.SQLITE_INTERRUPT: (StoreUnavailable, "interrupted"),
+    sqlite3.SQLITE_IOERR: (StoreUnavailable, "the disk reported an error"),
+    sqlite3.SQLITE_LOCKED: (StoreUnavailable, "another connection holds the store"),
+    sqlite3.SQLITE_MISMATCH: (StoreConflict, "a value of the wrong type"),
+    sqlite3.SQLITE_NOMEM: (StoreUnavailable, "out of memory"),
+    sqlite3.SQLITE_NOTADB: (StoreRefused, "the file is not a punctual store"),
+    sqlite3.SQLITE_PERM: (StoreRefused, "no permission on the store file"),
+    sqlite3.SQLITE_PROTOCOL: (StoreUnavailable, "another process holds the store"),
+    sqlite3.SQLITE_READONLY: (StoreRefused, "the store file or its folder is read-only"),
+    sqlite3.SQLITE_SCHEMA: (StoreUnavailable, "the schema changed meanwhile"),
+    sqlite3.SQLITE_TOOBIG: (StoreConflict, "a value is too big"),
+}
+
+
+def translate(error: sqlite3.Error) -> PortError:
+    """The port's error for a vendor exception; the vendor's text is kept behind it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    kind, text = _ERRORS.get((code or 0) & 0xFF, (StoreUnavailable, "the store failed"))
+    return kind(f"{text} ({error})")
+
+
+@cache
+def migrations() -> tuple[str, ...]:
+    """The migration scripts in order; the n-th brings a store to schema version n."""
+    folder = resources.files(_SQL_PACKAGE) / "migrations"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return tuple(f.read_text() for f in files)
+
+
+@cache
+def named_sql() -> dict[str, str]:
+    """Every named statement of the dialect, read once; names are unique over all files."""
+    statements: dict[str, str] = {}
+    folder = resources.files(_SQL_PACKAGE)
+    for file in sorted(folder.iterdir(), key=lambda f: f.name):
+        if not file.name.endswith(".sql"):
+            continue
+        queries = aiosql.from_str(file.read_text(), "sqlite3")
+        for name in queries.available_queries:
+            if not name.endswith("_cursor"):
+                if name in statements:
+                    raise ValueError(f"{file.name}: the statement {name} exists already")
+                statements[name] = getattr(queries, name).sql
+    return statements
+
+
+class SqliteDatabase:
+    """Owns the writer connection and one reader connection per thread."""
+
+    def __init__(self, path: Path, *, synchronous: str = "FULL") -> None:
+        """Open or create the file and bring its schema up to date.
+
+        SchemaTooNew for a file of a newer program (left untouched), StoreRefused for a file or
+        folder that cannot be used.
+        """
+        self.path = path
+        self.sql = named_sql()
+        self._synchronous = synchronous
+        self._write_lock = threading.RLock()
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._refuse_newer()
+        try:
+            self._writer = self._connect()
+            self._migrate()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One immediate transaction: committed at the end, rolled back on any exception."""
+        with self._write_lock:
+            connection = self._writer
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+            except sqlite3.Error as error:
+                raise translate(error) from error
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """One snapshot for as many reads as the block makes."""
+        try:
+            connection = self._reader()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    def data_version(self) -> int:
+        """A number that changes when another connection, of any process, has committed."""
+        try:
+            return int(self._reader().execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    def close(self) -> None:
+        """Close every connection; the last one of all processes folds the log into the file."""
+        with self._write_lock:
+            for connection in (*self._readers, self._writer):
+                connection.close()
+            self._readers.clear()
+
+    def _reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only=ON")
+            self._local.connection = connection
+            self._readers.append(connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        connection.row_factory = None
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA cache_size=-65536")
+        return connection
+
+    def _refuse_newer(self) -> None:
+        """Look at an existing file read-only, before anything could touch it."""
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return
+        try:
+            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)
+            try:
+                version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise translate(error) from error
+        if version > len(migrations()):
+            raise SchemaTooNew(version, len(migrations()))
+
+    def _migrate(self) -> None:
+        # A numbered script and a counter in the file's own header: the libraries for this bring
+        # an ORM or a second version table along, and none serves SQLite and Spanner alike.
+        while True:
+            version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
+            if version >= len(migrations()):
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                if int(self._writer.execute("PRAGMA user_version").fetchone()[0]) == version:
+                    for statement in _statements(migrations()[version]):
+                        self._writer.execute(statement)
+                    self._writer.execute(f"PRAGMA user_version={version + 1:d}")
+                self._writer.execute("COMMIT")
+            except BaseException:
+                self._writer.execute("ROLLBACK")
+                raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The script's statements: `executescript` would commit the open transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

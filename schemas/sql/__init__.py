@@ -1,0 +1,1 @@
+"""SQL files, read as package data."""
