@@ -147,6 +147,7 @@ ALLOWED: Final = [
     ("joined_sql", "adapters/a.py", "c.execute(queries.insert_fire, (a + b,))"),
     ("joined_sql", "adapters/a.py", 'c.execute(f"PRAGMA user_version={n:d}")'),
     ("hosts_and_machine_paths", "docs/a.md", "GET http://127.0.0.1:8080/work and ./work/x"),
+    ("hosts_and_machine_paths", "tests/cases/crontabs/a", MACHINE),
     ("scheduling_imports", "scheduling/zones.py", "from importlib.resources import files"),
     ("scheduling_imports", "scheduling/probe.py", "from croniter import croniter"),
     ("base_imports", "adapters/store_spanner.py", "from google.cloud import spanner"),
