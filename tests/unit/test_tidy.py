@@ -111,6 +111,7 @@ PLANTED: Final = [
     ("joined_sql", "adapters/a.py", 'sql = f"A {b}"\nc.execute(sql)', "SQL joined"),
     ("scheduling_imports", "scheduling/a.py", "import tzdata", "may not import tzdata"),
     ("scheduling_imports", "scheduling/zones.py", "import croniter", "may not import croniter"),
+    ("scheduling_imports", "scheduling/a.py", "from importlib import resources", "importlib"),
     ("scheduling_imports", "scheduling/a.py", "from ports.store import Store", "ports.store"),
     ("scheduling_imports", "scheduling/a.py", "def f():\n    import pydantic", "a.py:2"),
     ("base_imports", "punctual/a.py", "import apache_beam as beam", "apache_beam is not"),
