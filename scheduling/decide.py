@@ -66,9 +66,12 @@ def settle(view: TriggerView, at_us: int, *, stopped_by: Cause | None) -> Decisi
     """
     decision = decide_fully(view, at_us)
     ahead = first_undecided(view.spans, view.versions, decision.cursor_us)
-    if ahead is None or ahead.instant_us > at_us or decision.finished:
+    if ahead is None or ahead.instant_us > at_us:
         return decision
     rules = view.versions[ahead.version]
+    fired_count = view.fired_count + decision.fired_delta
+    if rules.max_fires is not None and fired_count >= rules.max_fires:
+        return decision
     following_us = rules.recurrence.next_after_us(ahead.instant_us)
     row = DecidedRow(
         ahead.instant_us,

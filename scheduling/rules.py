@@ -87,14 +87,21 @@ def grace_us(instant_us: int, next_us: int | None) -> int:
 
 
 def segments(spans: Sequence[Span], cursor_us: int) -> Iterator[Segment]:
-    """The parts of the spans that lie after the cursor, in order."""
+    """The parts of the spans that lie after the cursor, in order.
+
+    A pause is edited but not ended by another paused span: it stays open until the span that
+    ends it, whose resume rule then holds for all of it.
+    """
     for index, span in enumerate(spans):
         following = spans[index + 1] if index + 1 < len(spans) else None
-        through_us = following.from_us if following else None
+        ending = following
+        if span.kind is SpanKind.PAUSED:
+            ending = next((s for s in spans[index + 1 :] if s.kind is not SpanKind.PAUSED), None)
         after_us = max(cursor_us, span.from_us)
-        if through_us is not None and through_us <= after_us:
+        if following is not None and following.from_us <= after_us:
             continue
-        yield Segment(after_us, through_us, span, following.resume_rule if following else None)
+        through_us = None if following is None or ending is None else following.from_us
+        yield Segment(after_us, through_us, span, ending.resume_rule if ending else None)
 
 
 def first_undecided(
