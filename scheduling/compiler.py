@@ -1,0 +1,212 @@
+"""From a definition to a compiled recurrence, or to the reason why it is refused."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from itertools import islice
+from typing import TypeVar
+
+from scheduling.cron_engine import CronEngine
+from scheduling.day_set import day_set
+from scheduling.engine import Engine, MemberEngine
+from scheduling.errors import InvalidRecurrence
+from scheduling.excluding_engine import ExcludingEngine, excluded_spans
+from scheduling.fields import parse_field
+from scheduling.grammar import AtForm, CronForm, EveryForm, Form, read_expression
+from scheduling.instants_engine import InstantsEngine
+from scheduling.interval_engine import IntervalEngine
+from scheduling.limits import EXCLUSION_DATES_MAX, UNION_MEMBERS_MAX
+from scheduling.recurrence import Recurrence, RecurrenceClass
+from scheduling.union_engine import UnionEngine
+from scheduling.vocabulary import FoldRule, GapRule
+from scheduling.wall_clock import wall_clock
+from scheduling.wall_pattern import WallPattern
+
+_Rule = TypeVar("_Rule", GapRule, FoldRule)
+_GAP_RULES = {str(rule): rule for rule in GapRule}
+_FOLD_RULES = {str(rule): rule for rule in FoldRule}
+
+
+def compile_recurrence(
+    expression: str | Sequence[str],
+    zone: str,
+    *,
+    gap: GapRule | str = GapRule.SHIFT_FORWARD,
+    fold: FoldRule | str = FoldRule.FIRST,
+    starts_at: datetime | None = None,
+    ends_at: datetime | None = None,
+    exclusions: Iterable[date] = (),
+    identity: tuple[str, str] | None = None,
+) -> Recurrence:
+    """Compile an expression, or a list of them as a union, in an IANA zone.
+
+    gap, fold:          what becomes of wall times the clock skips or repeats
+    starts_at, ends_at: aware datetimes, both inclusive
+    exclusions:         local dates in the zone on which nothing is due
+    identity:           (tenant, trigger name), which `H` is derived from
+    Raises InvalidRecurrence naming the field.
+    """
+    gap_rule = _rule("gap", gap, _GAP_RULES)
+    fold_rule = _rule("fold", fold, _FOLD_RULES)
+    if isinstance(expression, str):
+        form = read_expression(expression, identity)
+        engine: Engine = _engine(form, zone, gap_rule, fold_rule, expression)
+        kind = _class_of(form)
+    else:
+        expression = _members(expression)
+        engine, kind = _union(expression, zone, gap_rule, fold_rule, identity)
+    excluded = _dates(exclusions) if exclusions else ()
+    if excluded:
+        engine = ExcludingEngine(engine, excluded_spans(zone, excluded))
+    recurrence = Recurrence(
+        engine,
+        expression,
+        zone=zone,
+        gap=gap_rule,
+        fold=fold_rule,
+        starts_at=_moment("starts_at", starts_at),
+        ends_at=_moment("ends_at", ends_at),
+        exclusions=excluded,
+        identity=identity,
+        recurrence_class=kind,
+    )
+    if starts_at is not None or ends_at is not None or excluded:
+        _refuse_empty(recurrence)
+    return recurrence
+
+
+def recompile(
+    expression: str | tuple[str, ...],
+    zone: str,
+    gap: GapRule,
+    fold: FoldRule,
+    starts_at: datetime | None,
+    ends_at: datetime | None,
+    exclusions: tuple[date, ...],
+    identity: tuple[str, str] | None,
+) -> Recurrence:
+    """Compile again what a pickled recurrence carries."""
+    return compile_recurrence(
+        expression,
+        zone,
+        gap=gap,
+        fold=fold,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        exclusions=exclusions,
+        identity=identity,
+    )
+
+
+def _engine(form: Form, zone: str, gap: GapRule, fold: FoldRule, text: str) -> MemberEngine:
+    if isinstance(form, CronForm):
+        if form.is_interval:
+            gap, fold = GapRule.SKIP, FoldRule.BOTH
+        clock = wall_clock(zone, gap, fold)
+        times = _times(form.second, form.minute, form.hour)
+        days = day_set(form.day_of_month, form.month, form.day_of_week)
+        return CronEngine(WallPattern(*times, days), clock)
+    if isinstance(form, EveryForm):
+        if form.from_wall is None:
+            wall_clock(zone, gap, fold)  # refuses an unknown zone
+            return IntervalEngine(form.period_s, 0)
+        first = FoldRule.FIRST if fold is FoldRule.BOTH else fold
+        return IntervalEngine(form.period_s, _instants(form.from_wall, zone, gap, first, text)[0])
+    return InstantsEngine(_instants(form.wall, zone, gap, fold, text))
+
+
+@lru_cache(maxsize=8192)
+def _times(second: str, minute: str, hour: str) -> tuple[int, int, int]:
+    return (
+        parse_field("second", second).bits,
+        parse_field("minute", minute).bits,
+        parse_field("hour", hour).bits,
+    )
+
+
+def _instants(wall: int, zone: str, gap: GapRule, fold: FoldRule, text: str) -> tuple[int, ...]:
+    found = tuple(wall_clock(zone, gap, fold).instants_of(wall))
+    if not found:
+        reason = f"the clock in {zone} skips this local time, and the gap rule is skip"
+        raise InvalidRecurrence("gap", text, reason)
+    return found
+
+
+def _class_of(form: Form) -> RecurrenceClass:
+    if isinstance(form, CronForm):
+        return "interval" if form.is_interval else "wall"
+    return "wall" if isinstance(form, AtForm) else "interval"
+
+
+def _members(expression: object) -> tuple[str, ...]:
+    if not isinstance(expression, (list, tuple)):
+        reason = "must be text, or a list of texts"
+        raise InvalidRecurrence("expression", type(expression).__name__, reason)
+    if not 1 <= len(expression) <= UNION_MEMBERS_MAX:
+        reason = f"a list has 1 to {UNION_MEMBERS_MAX} expressions, this one has {len(expression)}"
+        raise InvalidRecurrence("expression", "", reason)
+    return tuple(expression)
+
+
+def _union(
+    texts: tuple[str, ...],
+    zone: str,
+    gap: GapRule,
+    fold: FoldRule,
+    identity: tuple[str, str] | None,
+) -> tuple[Engine, RecurrenceClass]:
+    members: list[MemberEngine] = []
+    kinds: set[RecurrenceClass] = set()
+    for number, text in enumerate(texts, 1):
+        try:
+            form = read_expression(text, identity)
+            members.append(_engine(form, zone, gap, fold, text))
+        except InvalidRecurrence as error:
+            reason = f"{error.reason} (expression {number} of {len(texts)})"
+            raise InvalidRecurrence(error.field, error.item, reason) from None
+        kinds.add(_class_of(form))
+    kind: RecurrenceClass = "wall" if "wall" in kinds else "interval"
+    return members[0] if len(members) == 1 else UnionEngine(tuple(members)), kind
+
+
+def _rule(field: str, value: object, rules: dict[str, _Rule]) -> _Rule:
+    rule = rules.get(value) if isinstance(value, str) else None
+    if rule is None:
+        item = value if isinstance(value, str) else type(value).__name__
+        raise InvalidRecurrence(field, item, "must be one of " + ", ".join(rules))
+    return rule
+
+
+def _moment(field: str, value: object) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InvalidRecurrence(field, type(value).__name__, "must be a datetime")
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise InvalidRecurrence(field, value.isoformat(), "is naive; add an offset or a zone")
+    return value
+
+
+def _dates(exclusions: Iterable[date]) -> tuple[date, ...]:
+    found = list(islice(exclusions, EXCLUSION_DATES_MAX + 1))
+    if len(found) > EXCLUSION_DATES_MAX:
+        raise InvalidRecurrence("exclusions", "", f"at most {EXCLUSION_DATES_MAX} dates")
+    for one in found:
+        if not isinstance(one, date) or isinstance(one, datetime):
+            reason = "must be dates (without a time of day)"
+            raise InvalidRecurrence("exclusions", type(one).__name__, reason)
+    return tuple(sorted(set(found)))
+
+
+def _refuse_empty(recurrence: Recurrence) -> None:
+    starts_at, ends_at = recurrence.starts_at, recurrence.ends_at
+    if starts_at is not None and ends_at is not None and starts_at > ends_at:
+        raise InvalidRecurrence("ends_at", ends_at.isoformat(), "lies before starts_at")
+    if recurrence.next_after_us(-(10**18)) is not None:
+        return
+    if recurrence.exclusions:
+        reason = "with these dates excluded it would never fire"
+        raise InvalidRecurrence("exclusions", "", reason)
+    field, moment = ("ends_at", ends_at) if ends_at is not None else ("starts_at", starts_at)
+    item = "" if moment is None else moment.isoformat()
+    raise InvalidRecurrence(field, item, "no instant lies inside this window: it would never fire")
