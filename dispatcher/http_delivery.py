@@ -1,0 +1,217 @@
+"""One attempt over HTTP: a signed POST, and a word on what became of it.
+
+Bounded in every direction: the whole attempt by the target's timeout, the answer by bytes and
+seconds, connections per host and in all. Redirects, cookies and proxy variables are not followed.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import SimpleNamespace, TracebackType
+from typing import Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from dispatcher.delivery_errors import describe
+from dispatcher.envelope import Delivery, body, headers
+from dispatcher.guard import GuardedResolver, SystemResolver
+from dispatcher.retry_after import parse_retry_after
+from scheduling.limits import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_PER_HOST_MAX,
+    KEEP_ALIVE_S,
+    RESPONSE_BYTES_MAX,
+    RESPONSE_READ_S_MAX,
+)
+from scheduling.vocabulary import TransportResult
+from schemas.endpoints import check_endpoint
+
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None)
+_TRANSPORT_ERRORS = (aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryResult:
+    """What an attempt brought back; times are the caller's.
+
+    http_status:   set exactly when the result is `response`
+    retry_after_s: the target's wish, 0 to one day
+    error:         without a response, what happened and the remedy; never payload, secret,
+                   token, path or query
+    """
+
+    transport_result: TransportResult
+    http_status: int | None = None
+    retry_after_s: float | None = None
+    error: str | None = None
+
+
+class HttpDelivery:
+    """A pool of connections to targets; an async context manager, one per process and loop.
+
+    `resolver` and `ssl_context` replace the system's; whatever resolver is given is guarded.
+    `clock` gives Unix time in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_loopback: bool = False,
+        resolver: AbstractResolver | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._allow_loopback = allow_loopback
+        self._inner_resolver = resolver
+        self._ssl_context = ssl_context
+        self._clock = clock
+        self._resolver: GuardedResolver | None = None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._resolver = GuardedResolver(
+            self._inner_resolver or SystemResolver(), allow_loopback=self._allow_loopback
+        )
+        connector = aiohttp.TCPConnector(
+            resolver=self._resolver,
+            ssl=self._ssl_context or True,
+            limit=CONNECTIONS_MAX,
+            limit_per_host=CONNECTIONS_PER_HOST_MAX,
+            keepalive_timeout=KEEP_ALIVE_S,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=_NO_TIMEOUT,  # `deliver` bounds the whole attempt itself
+            trust_env=False,
+            auto_decompress=False,  # the body is thrown away: a compressed bomb stays small
+            skip_auto_headers=("Accept-Encoding",),
+            trace_configs=[_trace_config()],
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+        if self._resolver is not None:
+            await self._resolver.close()
+
+    async def deliver(
+        self, delivery: Delivery, *, on_sent: Callable[[], None] | None = None
+    ) -> DeliveryResult:
+        """Make one attempt, within `delivery.timeout_s`. No failure of the target raises.
+
+        `on_sent` is called exactly once: when the request's headers go out, or when the attempt
+        ends before that. A first attempt of the same trigger that starts after it is written to
+        its socket after this one.
+
+        `not_sent`: the target saw nothing of the request (guard, DNS, refused connection, TLS,
+        no free connection in time). `ambiguous`: it may have seen it, and no readable answer
+        came. `response`: a status arrived, whatever became of the body after it.
+        """
+        progress = _Progress(on_sent)
+        try:
+            return await self._attempt(delivery, progress)
+        finally:
+            progress.mark_sent()
+
+    async def _attempt(self, delivery: Delivery, progress: "_Progress") -> DeliveryResult:
+        problems = check_endpoint(delivery.endpoint, self._allow_loopback)
+        if problems:
+            return DeliveryResult(TransportResult.NOT_SENT, error="; ".join(problems))
+        url = URL(delivery.endpoint, encoded=True)
+        try:
+            async with asyncio.timeout(delivery.timeout_s) as scope:
+                response = await self._post(url, delivery, progress)
+        except _TRANSPORT_ERRORS as error:
+            return DeliveryResult(
+                TransportResult.AMBIGUOUS if progress.has_begun else TransportResult.NOT_SENT,
+                error=describe(
+                    error, url=url, has_begun=progress.has_begun, timeout_s=delivery.timeout_s
+                ),
+            )
+        try:
+            await _discard_body(response, deadline=scope.when())
+        finally:
+            response.close()  # no effect on a connection that the end of the body has released
+        return DeliveryResult(
+            TransportResult.RESPONSE,
+            http_status=response.status,
+            retry_after_s=parse_retry_after(response.headers.get("Retry-After"), self._clock()),
+        )
+
+    async def _post(
+        self, url: URL, delivery: Delivery, progress: "_Progress"
+    ) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("HttpDelivery: enter it with `async with` before delivering")
+        content = body(delivery)
+        return await self._session.post(
+            url,
+            data=content,
+            headers=headers(delivery, content, timestamp_s=int(self._clock())),
+            allow_redirects=False,
+            trace_request_ctx=progress,
+        )
+
+
+class _Progress:
+    """Whether a request has begun, and the promise to call `on_sent` once."""
+
+    __slots__ = ("_on_sent", "has_begun")
+
+    def __init__(self, on_sent: Callable[[], None] | None) -> None:
+        self._on_sent = on_sent
+        self.has_begun = False
+
+    def mark_begun(self) -> None:
+        self.has_begun = True
+        self.mark_sent()
+
+    def mark_sent(self) -> None:
+        on_sent, self._on_sent = self._on_sent, None
+        if on_sent is not None:
+            on_sent()
+
+
+def _trace_config() -> aiohttp.TraceConfig:
+    config = aiohttp.TraceConfig()
+    config.on_request_headers_sent.append(_on_headers)
+    return config
+
+
+async def _on_headers(
+    session: aiohttp.ClientSession,
+    context: SimpleNamespace,
+    params: aiohttp.TraceRequestHeadersSentParams,
+) -> None:
+    # aiohttp calls this just before the bytes reach the socket, so a failure in between counts as
+    # ambiguous. The write is scheduled before whoever `on_sent` wakes can run.
+    progress: _Progress = context.trace_request_ctx
+    progress.mark_begun()
+
+
+async def _discard_body(response: aiohttp.ClientResponse, *, deadline: float | None) -> None:
+    """Read a short body, so that its connection serves the next fire; close on any other."""
+    content = response.content
+    if content.is_eof():
+        return  # all of it came with the head
+    soon = asyncio.get_running_loop().time() + RESPONSE_READ_S_MAX
+    read_bytes = 0
+    # The status has arrived: how the body ends changes nothing.
+    with suppress(*_TRANSPORT_ERRORS):
+        async with asyncio.timeout_at(soon if deadline is None else min(soon, deadline)):
+            async for chunk in content.iter_any():
+                read_bytes += len(chunk)
+                if read_bytes > RESPONSE_BYTES_MAX:
+                    return
