@@ -74,7 +74,7 @@ def named_sql() -> dict[str, str]:
     for file in sorted(folder.iterdir(), key=lambda f: f.name):
         if not file.name.endswith(".sql"):
             continue
-        queries = aiosql.from_str(file.read_text(), "sqlite3")
+        queries = aiosql.from_str(file.read_text(), "sqlite3", mandatory_parameters=False)
         for name in queries.available_queries:
             if not name.endswith("_cursor"):
                 if name in statements:

@@ -31,7 +31,7 @@ class LedgerPort(ABC):
         """
 
     @abstractmethod
-    def finish(self, requests: Sequence[FinishRequest], *, now_us: int) -> list[FinishResult]:
+    def finish(self, requests: Sequence[FinishRequest]) -> list[FinishResult]:
         """Record results and move each fire on: an end, or held for another try.
 
         A late result still counts while the fire is not terminal. Repeats change nothing.

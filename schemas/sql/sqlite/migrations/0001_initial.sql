@@ -142,12 +142,29 @@ CREATE TABLE fire (
   PRIMARY KEY (tenant_id, trigger_id, scheduled_instant, sequence)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX fire_waiting ON fire (partition_id, state, not_before)
+-- Its last three columns let the backlog and the paging signal be read from the index alone.
+CREATE INDEX fire_waiting
+  ON fire (partition_id, state, not_before, lane, due_at, first_dispatched_at)
   WHERE state IN ('held', 'ready', 'queued', 'dispatching');
 CREATE INDEX fire_releasable ON fire (tenant_id, lane, trigger_id, scheduled_instant)
   WHERE state = 'held' AND held_reason = 'lane_rate';
 CREATE INDEX fire_buffered ON fire (tenant_id, trigger_id, scheduled_instant)
   WHERE state = 'held' AND held_reason = 'overlap';
+CREATE INDEX fire_by_instant ON fire (scheduled_instant, tenant_id, trigger_id, sequence);
+CREATE INDEX fire_changed ON fire (changed_at);
+CREATE INDEX fire_range ON fire (through_instant) WHERE through_instant IS NOT NULL;
+
+-- A fire as readers see it; the columns stand in the order of the program's FireRecord.
+CREATE VIEW fire_history AS
+SELECT
+  tenant_id, trigger_id, scheduled_instant, sequence,
+  (SELECT trigger.name FROM trigger
+    WHERE trigger.tenant_id = fire.tenant_id AND trigger.trigger_id = fire.trigger_id
+  ) AS trigger_name,
+  version, origin, lane, state, non_dispatch_cause, cause_detail, held_reason, not_before,
+  due_at, decided_at, committed_at, queued_at, first_dispatched_at, next_attempt_n,
+  coalesced_into, through_instant, instant_count, tzdata_version, changed_at
+FROM fire;
 
 CREATE TABLE attempt (
   tenant_id TEXT NOT NULL,
@@ -270,7 +287,8 @@ CREATE TABLE tzdata_pin (
   adopted_at INTEGER NOT NULL
 ) STRICT;
 
--- The lane's own rows: derived from the ledger, which the sweep publishes again from.
+-- The lane's own rows: derived from the ledger, which the sweep publishes again from. A head is
+-- the oldest message of its trigger on its lane, the only one that may be delivered.
 CREATE TABLE lane_message (
   message_id INTEGER PRIMARY KEY AUTOINCREMENT,
   lane TEXT NOT NULL,
@@ -279,11 +297,14 @@ CREATE TABLE lane_message (
   scheduled_instant INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   n INTEGER NOT NULL,
+  is_head INTEGER NOT NULL,
   leased_until INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE INDEX lane_message_order ON lane_message (lane, message_id);
-CREATE INDEX lane_message_leased ON lane_message (tenant_id, trigger_id, lane, leased_until);
+CREATE UNIQUE INDEX lane_message_once
+  ON lane_message (tenant_id, trigger_id, scheduled_instant, sequence, n);
+CREATE INDEX lane_message_queue ON lane_message (lane, tenant_id, trigger_id, message_id);
+CREATE INDEX lane_message_head ON lane_message (lane, message_id) WHERE is_head = 1;
 
 CREATE TABLE backfill (
   tenant_id TEXT NOT NULL,

@@ -1,0 +1,109 @@
+"""Moving a fire on after an attempt: shared by results that arrive and claims that expire.
+
+All functions run inside the caller's transaction.
+"""
+
+import sqlite3
+from typing import Final
+
+from adapters.sqlite_context import SqliteContext
+from adapters.sqlite_slots import free_slot
+from ports.records import FinishResult, LaneMessage
+from scheduling.instants import SECOND_US
+from scheduling.keys import FireKey, attempt_seed
+from scheduling.retry import AttemptResult, NextStep, RetryPolicy, after_attempt
+from scheduling.vocabulary import FireState, HeldReason, Lane
+
+# States without a run behind them: the slot is free again.
+_FREES_SLOT: Final = frozenset(
+    {FireState.REFUSED, FireState.UNDELIVERED, FireState.SUCCEEDED, FireState.FAILED}
+)
+_WAITS: Final = frozenset(
+    {FireState.DISPATCHING, FireState.HELD, FireState.READY, FireState.QUEUED}
+)
+
+
+def finish_attempt(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    n: int,
+    *,
+    result: AttemptResult,
+    now_us: int,
+) -> FinishResult | None:
+    """Record the result and move the fire on; None when there is no such attempt or fire.
+
+    The attempt that the fire waits for decides its next step. A late one, whose claim expired,
+    still ends the fire when the target answered for good.
+    """
+    sql = context.sql
+    connection.execute(
+        sql["ledger_finish_attempt"],
+        (
+            now_us,
+            result.transport_result.value,
+            result.http_status,
+            result.error and result.error[:200],
+            *key,
+            n,
+        ),
+    )
+    found = connection.execute(sql["ledger_fire_for_finish"], key).fetchone()
+    if found is None:
+        return None
+    state, next_n, lane, version, due_us, first_us, retry_until_us = found
+    state = FireState(state)
+    if state not in _WAITS:
+        return FinishResult(key, state)
+    facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
+    window_from_us = due_us if lane == Lane.ON_TIME else (first_us or now_us)
+    step = after_attempt(
+        result,
+        n,
+        policy=RetryPolicy(
+            facts.attempt_budget,
+            window_from_us + facts.retry_window_us,
+            retry_until_us if lane == Lane.ON_TIME else None,
+            facts.response_is_outcome,
+        ),
+        now_us=now_us,
+        seed=attempt_seed(key, n),
+    )
+    is_current = state is FireState.DISPATCHING and next_n == n
+    is_final = step.state in (FireState.ACCEPTED, FireState.SUCCEEDED, FireState.REFUSED)
+    if not is_current and not is_final:
+        return FinishResult(key, state)
+    return _move(connection, context, key, step, n=max(n, next_n), now_us=now_us)
+
+
+def _move(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    step: NextStep,
+    *,
+    n: int,
+    now_us: int,
+) -> FinishResult:
+    held = step.state is FireState.HELD
+    connection.execute(
+        context.sql["ledger_move_fire"],
+        (
+            step.state.value,
+            HeldReason.BACKOFF.value if held else None,
+            step.not_before_us,
+            n + 1 if held else n,
+            now_us,
+            *key,
+        ),
+    )
+    ready: tuple[LaneMessage, ...] = ()
+    if step.state in _FREES_SLOT:
+        ready = free_slot(connection, context.sql, key, now_us=now_us)
+    return FinishResult(key, step.state, ready)
+
+
+def seconds_to_us(duration_s: float) -> int:
+    """A duration in microseconds."""
+    return round(duration_s * SECOND_US)

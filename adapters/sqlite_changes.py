@@ -1,0 +1,276 @@
+"""The change transaction's work on one trigger: settle, version, span, due row, audit, outbox.
+
+All functions run inside the caller's transaction.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from adapters.sqlite_audit_row import insert_audit
+from adapters.sqlite_context import SqliteContext
+from adapters.sqlite_decisions import DueRow, resolve_in_store, view_of, write_decision
+from adapters.sqlite_stop import stop_waiting
+from ports.changes import ChangeKind, ChangeResult
+from ports.errors import PortError
+from ports.records import AuditRecord
+from scheduling.decide import look_ahead, settle
+from scheduling.decision import Decision
+from scheduling.draft import TriggerView
+from scheduling.limits import SWEEP_ROWS_MAX
+from scheduling.rules import Span
+from scheduling.vocabulary import (
+    Cause,
+    FireState,
+    HeldReason,
+    ResumeRule,
+    SpanKind,
+    TriggerState,
+)
+
+_STOPPED_BY = {SpanKind.PAUSED: Cause.PAUSED, SpanKind.DELETED: Cause.DELETED}
+_STATES = {
+    SpanKind.LIVE: TriggerState.LIVE,
+    SpanKind.PAUSED: TriggerState.PAUSED,
+    SpanKind.DELETED: TriggerState.DELETED,
+}
+
+
+class TriggerRow(NamedTuple):
+    """A trigger's row as the change found it."""
+
+    trigger_id: str
+    state: TriggerState
+    version: int
+    revision: int
+    partition_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanChange:
+    """The span that a change writes, and how it is told."""
+
+    change: ChangeKind
+    kind: SpanKind
+    version: int
+    resume_rule: ResumeRule | None = None
+    note: str | None = None
+    reset_fired_count: bool = False
+
+
+def change_span(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    trigger: TriggerRow,
+    *,
+    tenant_id: str,
+    name: str,
+    change: SpanChange,
+    now_us: int,
+    actor: str,
+) -> ChangeResult:
+    """Settle the trigger up to now, then let the new span begin."""
+    key = (tenant_id, trigger.trigger_id)
+    sql = context.sql
+    row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+    from_us = max(now_us, row.decided_through_us, row.span_from_us)
+    revision = trigger.revision + 1
+    span = Span(from_us, change.kind, change.version, change.resume_rule)
+    view, decision, revision = _settled(
+        connection, context, row, span=span, revision=revision, now_us=now_us, actor=actor
+    )
+    write_decision(
+        connection,
+        context,
+        decision,
+        view=view,
+        key=key,
+        partition_id=trigger.partition_id,
+        now_us=now_us,
+    )
+    connection.execute(
+        sql["commit_insert_span"],
+        (
+            *key,
+            revision,
+            from_us,
+            change.kind.value,
+            change.version,
+            change.resume_rule and change.resume_rule.value,
+            change.note,
+            actor,
+        ),
+    )
+    deleted = change.kind is SpanKind.DELETED
+    connection.execute(
+        sql["registry_change_trigger"],
+        (
+            _STATES[change.kind].value,
+            change.version,
+            revision,
+            change.note if change.kind is SpanKind.PAUSED else None,
+            from_us if deleted else None,
+            *key,
+        ),
+    )
+    connection.execute(
+        sql["registry_change_due_row"],
+        (change.version, revision, from_us, decision.next_due_us, *key),
+    )
+    stopped = 0
+    cause = _STOPPED_BY.get(change.kind)
+    if cause is not None:
+        stopped = stop_waiting(
+            connection,
+            context,
+            key,
+            partition_id=trigger.partition_id,
+            cause=cause,
+            limit=SWEEP_ROWS_MAX,
+            now_us=now_us,
+        )
+    next_due_us = _begin(connection, context, key, change=change)
+    _tell(
+        connection,
+        context,
+        trigger,
+        key=key,
+        name=name,
+        change=change,
+        revision=revision,
+        from_us=from_us,
+        now_us=now_us,
+        actor=actor,
+    )
+    return ChangeResult(
+        kind=change.change,
+        subject=name,
+        tenant_id=tenant_id,
+        trigger_id=trigger.trigger_id,
+        version=change.version,
+        revision=revision,
+        from_us=from_us,
+        next_due_us=next_due_us,
+        settled_rows=len(decision.rows) + len(decision.gaps),
+        stopped_fires=stopped,
+    )
+
+
+def _settled(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    row: DueRow,
+    *,
+    span: Span,
+    revision: int,
+    now_us: int,
+    actor: str,
+) -> tuple[TriggerView, Decision, int]:
+    """The decision about everything before the span; a rule that raises is quarantined first."""
+    stopped_by = _STOPPED_BY.get(span.kind)
+    try:
+        view = view_of(connection, context, row, appended=(span,))
+        decision = settle(view, span.from_us, stopped_by=stopped_by)
+    except (sqlite3.Error, PortError):
+        raise
+    except Exception as error:
+        broken_from_us = max(row.decided_through_us, row.span_from_us)
+        connection.execute(
+            context.sql["commit_insert_span"],
+            (
+                *row.key,
+                revision,
+                broken_from_us,
+                SpanKind.QUARANTINED.value,
+                row.version,
+                None,
+                f"{type(error).__name__}: {error}"[:500],
+                actor,
+            ),
+        )
+        view = view_of(connection, context, row, appended=(span,))
+        decision = settle(view, span.from_us, stopped_by=stopped_by)
+        revision += 1
+    decision = _never_early(decision, now_us)
+    decision = resolve_in_store(
+        connection, context, decision, view=view, key=row.key, now_us=now_us
+    )
+    return view, decision, revision
+
+
+def _never_early(decision: Decision, now_us: int) -> Decision:
+    """After a step back `from_at` lies ahead of the clock: what it settles waits till due."""
+    return decision._replace(
+        rows=tuple(
+            fire._replace(
+                state=FireState.HELD, held_reason=HeldReason.DUE_LATER, not_before_us=fire.due_us
+            )
+            if fire.state is FireState.READY and fire.due_us > now_us
+            else fire
+            for fire in decision.rows
+        )
+    )
+
+
+def _begin(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    change: SpanChange,
+) -> int | None:
+    """The due row as the new span wants it; returns the next due time."""
+    sql = context.sql
+    if change.kind is SpanKind.DELETED:
+        connection.execute(sql["registry_drop_due_row"], key)
+        return None
+    if change.reset_fired_count:
+        connection.execute(sql["registry_reset_fired_count"], key)
+    row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+    view = view_of(connection, context, row)
+    ahead = look_ahead(Decision((), (), row.decided_through_us, None), view)
+    connection.execute(sql["rebuild_set_next_due"], (ahead.next_due_us, *key))
+    if ahead.finished:
+        connection.execute(sql["commit_finish_trigger"], key)
+    return ahead.next_due_us
+
+
+def _tell(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    trigger: TriggerRow,
+    *,
+    key: tuple[str, str],
+    name: str,
+    change: SpanChange,
+    revision: int,
+    from_us: int,
+    now_us: int,
+    actor: str,
+) -> None:
+    """The audit entry and the outbox event of a change."""
+    prior = {"state": trigger.state, "version": trigger.version, "revision": trigger.revision}
+    insert_audit(
+        connection,
+        context.sql,
+        AuditRecord(
+            now_us,
+            actor,
+            f"trigger_{change.change.value}",
+            key[0],
+            name,
+            prior_value=json.dumps(prior),
+            note=change.note,
+        ),
+    )
+    body = {
+        "name": name,
+        "kind": change.change.value,
+        "version": change.version,
+        "revision": revision,
+        "from_us": from_us,
+    }
+    connection.execute(
+        context.sql["commit_insert_outbox"], (*key, "TriggerChanged", json.dumps(body), now_us)
+    )

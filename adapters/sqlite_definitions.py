@@ -1,0 +1,200 @@
+"""Writing definitions: new triggers and new versions, payloads sealed before they are stored.
+
+All functions run inside the caller's transaction.
+"""
+
+import base64
+import json
+import secrets
+import sqlite3
+from hashlib import blake2b
+from typing import Final
+
+from adapters.sqlite_context import SqliteContext
+from adapters.sqlite_versions import VersionFacts, rules_of
+from ports.records import TargetRecord, TriggerDefinition
+from scheduling.errors import InvalidRecurrence, RuleError
+from scheduling.instants import SECOND_US
+from scheduling.limits import NAME_CHARS_MAX, PAYLOAD_BYTES_MAX
+
+_SECRET_BYTES: Final = 24
+
+
+def definition_problems(tenant_id: str, name: str, definition: TriggerDefinition) -> list[str]:
+    """What is wrong with a definition, each naming its field; empty when nothing is."""
+    problems: list[str] = []
+    if not 0 < len(name) <= NAME_CHARS_MAX:
+        problems.append(f"name: has {len(name)} characters; use 1 to {NAME_CHARS_MAX}")
+    if definition.payload is not None and len(definition.payload) > PAYLOAD_BYTES_MAX:
+        problems.append(
+            f"payload: {len(definition.payload)} bytes; at most {PAYLOAD_BYTES_MAX}: "
+            "store the data elsewhere and send its address"
+        )
+    try:
+        rules_of((tenant_id, "", 0), facts_of(name, definition, payload_ref=None))
+    except InvalidRecurrence as error:
+        problems.append(str(error))
+    except RuleError as error:
+        problems.append(f"recurrence: {error}")
+    return problems
+
+
+def facts_of(name: str, definition: TriggerDefinition, *, payload_ref: str | None) -> VersionFacts:
+    """A definition in the form in which versions are read back."""
+    return VersionFacts(
+        name=name,
+        recurrence=definition.recurrence,
+        zone=definition.zone,
+        gap_rule=definition.gap_rule,
+        fold_rule=definition.fold_rule,
+        starts_us=definition.starts_us,
+        ends_us=definition.ends_us,
+        exclusions=definition.exclusions,
+        max_fires=definition.max_fires,
+        smear_us=definition.smear_s * SECOND_US,
+        target_id=definition.target_id,
+        payload_ref=payload_ref,
+        missed_policy=definition.missed_policy,
+        overlap_policy=definition.overlap_policy,
+        horizon_us=definition.catchup_horizon_s * SECOND_US,
+        horizon_source=definition.horizon_source,
+        attempt_budget=definition.attempt_budget,
+        retry_window_us=definition.retry_window_s * SECOND_US,
+        run_timeout_us=definition.run_timeout_s * SECOND_US,
+        outcome_window_us=definition.outcome_window_s * SECOND_US,
+        response_is_outcome=definition.response_is_outcome,
+    )
+
+
+def is_current(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    version: int,
+    definition: TriggerDefinition,
+) -> bool:
+    """Whether the stored version says the same, payload included."""
+    fingerprint, payload_ref = connection.execute(
+        context.sql["registry_version_identity"], (*key, version)
+    ).fetchone()
+    if fingerprint != _fingerprint(definition):
+        return False
+    stored = read_payload(connection, context, key[0], payload_ref=payload_ref)
+    return stored == definition.payload
+
+
+def insert_version(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    version: int,
+    definition: TriggerDefinition,
+    now_us: int,
+    actor: str,
+) -> None:
+    """Seal the payload and write the immutable version."""
+    payload_ref = None
+    if definition.payload is not None:
+        payload_ref = _ref("payload", *key, str(version))
+        put_payload(
+            connection,
+            context,
+            key[0],
+            payload_ref=payload_ref,
+            plain=definition.payload,
+            now_us=now_us,
+        )
+    connection.execute(
+        context.sql["registry_insert_version"],
+        (
+            *key,
+            version,
+            json.dumps(definition.recurrence),
+            definition.zone,
+            definition.gap_rule.value,
+            definition.fold_rule.value,
+            definition.starts_us,
+            definition.ends_us,
+            json.dumps(definition.exclusions),
+            definition.max_fires,
+            definition.smear_s,
+            definition.target_id,
+            payload_ref,
+            definition.missed_policy.value,
+            definition.overlap_policy.value,
+            definition.catchup_horizon_s,
+            definition.horizon_source,
+            definition.attempt_budget,
+            definition.retry_window_s,
+            definition.run_timeout_s,
+            definition.outcome_window_s,
+            int(definition.response_is_outcome),
+            _fingerprint(definition),
+            actor,
+            now_us,
+        ),
+    )
+
+
+def put_secret(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    target: TargetRecord,
+    *,
+    secret: str | None,
+    now_us: int,
+) -> str:
+    """Seal a signing secret, a new one when none is given; returns its reference."""
+    plain = secret or "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    ref = _ref("secret", target.tenant_id, target.target_id, str(now_us))
+    put_payload(
+        connection,
+        context,
+        target.tenant_id,
+        payload_ref=ref,
+        plain=plain.encode(),
+        now_us=now_us,
+    )
+    return ref
+
+
+def put_payload(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    tenant_id: str,
+    *,
+    payload_ref: str,
+    plain: bytes,
+    now_us: int,
+) -> None:
+    """Store bytes that nobody can read without the tenant's key."""
+    sealed = context.payload_keys.seal(tenant_id, plain, context=payload_ref)
+    connection.execute(
+        context.sql["registry_put_payload"], (payload_ref, tenant_id, sealed, now_us)
+    )
+
+
+def read_payload(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    tenant_id: str,
+    *,
+    payload_ref: str | None,
+) -> bytes | None:
+    """Open a stored payload. PayloadUnreadable when the tenant's key is gone."""
+    if payload_ref is None:
+        return None
+    (sealed,) = connection.execute(context.sql["registry_payload"], (payload_ref,)).fetchone()
+    return context.payload_keys.open(tenant_id, sealed, context=payload_ref)
+
+
+def _fingerprint(definition: TriggerDefinition) -> str:
+    # Without the payload: a digest of a guessable payload would outlive its key.
+    facts = facts_of("", definition, payload_ref=None)
+    return blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
+
+
+def _ref(kind: str, *parts: str) -> str:
+    return f"{kind}-{blake2b(chr(0).join(parts).encode(), digest_size=16).hexdigest()}"

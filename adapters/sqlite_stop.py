@@ -1,0 +1,130 @@
+"""Stopping what waits: a paused or deleted trigger's fires and unplanned gaps.
+
+All functions run inside the caller's transaction.
+"""
+
+import sqlite3
+
+from adapters.sqlite_context import SqliteContext
+from adapters.sqlite_decisions import fire_values
+from adapters.sqlite_rebuild import give_back
+from adapters.sqlite_slots import end_retries, free_slot
+from scheduling.decision import DecidedRow
+from scheduling.errors import RuleError
+from scheduling.keys import FireKey
+from scheduling.vocabulary import Cause, FireState, Lane
+
+
+def stop_waiting(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    partition_id: int,
+    cause: Cause,
+    limit: int,
+    now_us: int,
+) -> int:
+    """Stop up to `limit` waiting fires and all unplanned gaps; returns the fires stopped.
+
+    A fire that was never attempted is not dispatched, with the cause; one that waits for a
+    retry ends as its last try left it, since it may have run.
+    """
+    sql = context.sql
+    returned = 0
+    waiting = connection.execute(sql["stop_waiting_fires"], (*key, partition_id, limit)).fetchall()
+    for instant_us, sequence, next_n in waiting:
+        fire_key = FireKey(*key, instant_us, sequence)
+        if next_n > 1:
+            ended = end_retries(connection, sql, fire_key, next_n=next_n, now_us=now_us)
+        else:
+            ended = FireState.NOT_DISPATCHED
+            end_undispatched(connection, context, fire_key, cause=cause, now_us=now_us)
+            returned += 1 if sequence == 0 else 0
+        if ended is not FireState.UNKNOWN:
+            connection.execute(sql["slot_free"], fire_key)
+    returned += stop_gaps(
+        connection, context, key, partition_id=partition_id, cause=cause, now_us=now_us
+    )
+    give_back(connection, context, key, count=returned)
+    return len(waiting)
+
+
+def end_undispatched(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    *,
+    cause: Cause,
+    now_us: int,
+    into_us: int | None = None,
+) -> None:
+    """A committed fire that will not go: the cause stands on its row."""
+    connection.execute(
+        context.sql["fire_end"],
+        (FireState.NOT_DISPATCHED.value, cause.value, None, into_us, now_us, *key),
+    )
+    connection.execute(
+        context.sql["due_clear_pending"], (key.tenant_id, key.trigger_id, key.scheduled_us)
+    )
+
+
+def drop_claimed(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    *,
+    cause: Cause,
+    now_us: int,
+    into_us: int | None = None,
+) -> None:
+    """End one undispatched fire, free its slot and give its place under the cap back."""
+    end_undispatched(connection, context, key, cause=cause, now_us=now_us, into_us=into_us)
+    free_slot(connection, context.sql, key, now_us=now_us)
+    if key.sequence == 0:
+        give_back(connection, context, (key.tenant_id, key.trigger_id), count=1)
+
+
+def stop_gaps(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    partition_id: int,
+    cause: Cause,
+    now_us: int,
+) -> int:
+    """The unplanned remainder of each gap becomes one range row."""
+    remaining = 0
+    for gap in connection.execute(context.sql["stop_gaps"], key).fetchall():
+        after_us, through_us, version, planned_us, instant_count, planned_count = gap
+        count = instant_count - planned_count
+        remaining += count
+        try:
+            rules = context.versions.rules(connection, (*key, version))
+            first_us = rules.recurrence.next_after_us(planned_us) or through_us
+        except RuleError:
+            first_us = through_us
+        row = DecidedRow(
+            first_us,
+            first_us,
+            version,
+            FireState.NOT_DISPATCHED,
+            Lane.CATCH_UP,
+            cause=cause,
+            through_us=through_us,
+            instant_count=count,
+        )
+        connection.executemany(
+            context.sql["commit_insert_fire"],
+            fire_values(
+                context,
+                [row],
+                key=key,
+                partition_id=partition_id,
+                payload_ref=None,
+                now_us=now_us,
+            ),
+        )
+        connection.execute(context.sql["gap_delete"], (*key, after_us))
+    return remaining

@@ -1,0 +1,255 @@
+"""The due index on SQLite: the one transaction that decides."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from adapters.sqlite_audit_row import insert_audit
+from adapters.sqlite_context import SqliteContext
+from adapters.sqlite_decisions import (
+    DueRow,
+    fire_values,
+    gap_values,
+    ready_messages,
+    resolve_in_store,
+    view_of,
+    write_side_effects,
+)
+from adapters.sqlite_rebuild import adopt_tzdata, rebuild_due_index
+from ports.due_index import DueIndexPort
+from ports.errors import PortError
+from ports.records import AuditRecord, CommitResult, LaneMessage, Quarantined
+from scheduling.decide import decide
+from scheduling.decision import Decision
+from scheduling.draft import TriggerView
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one transaction is about to write; rows are collected to be inserted at once."""
+
+    fires: list[tuple[object, ...]] = field(default_factory=list)
+    gaps: list[tuple[object, ...]] = field(default_factory=list)
+    moves: list[tuple[object, ...]] = field(default_factory=list)
+    ready: list[LaneMessage] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
+    triggers: int = 0
+
+    @property
+    def rows(self) -> int:
+        return len(self.fires) + len(self.gaps)
+
+
+class _Duplicate(Exception):
+    """The primary key caught a second decision: redo row by row and leave it out."""
+
+
+class SqliteDueIndex(DueIndexPort):
+    """See the port; one transaction of the writer connection a call."""
+
+    def __init__(self, context: SqliteContext) -> None:
+        self._context = context
+        self._sql = context.sql
+
+    def commit_due(
+        self, partition_id: int, epoch: int, *, now_us: int, row_limit: int
+    ) -> CommitResult:
+        try:
+            return self._commit(partition_id, epoch, now_us, row_limit, careful=False)
+        except _Duplicate:
+            return self._commit(partition_id, epoch, now_us, row_limit, careful=True)
+
+    def next_due(self, partition_ids: Iterable[int]) -> dict[int, int]:
+        statement = self._sql["commit_next_due_of_partition"]
+        with self._context.database.read() as connection:
+            found = (
+                (partition_id, connection.execute(statement, (partition_id,)).fetchone()[0])
+                for partition_id in partition_ids
+            )
+            return {partition_id: due_us for partition_id, due_us in found if due_us is not None}
+
+    def rebuild(self, *, now_us: int) -> int:
+        with self._context.database.write() as connection:
+            return rebuild_due_index(connection, self._context)
+
+    def pinned_tzdata(self) -> str:
+        with self._context.database.read() as connection:
+            return str(connection.execute(self._sql["commit_pin"]).fetchone()[0])
+
+    def adopt_tzdata(self, *, now_us: int, actor: str) -> tuple[int, int]:
+        with self._context.database.write() as connection:
+            return adopt_tzdata(connection, self._context, now_us=now_us, actor=actor)
+
+    def _commit(
+        self, partition_id: int, epoch: int, now_us: int, row_limit: int, *, careful: bool
+    ) -> CommitResult:
+        with self._context.database.write() as connection:
+            found = connection.execute(self._sql["commit_epoch"], (partition_id,)).fetchone()
+            if found is None or found[0] != epoch:
+                return CommitResult(fenced=True)
+            self._context.check_pin(connection)
+            due = connection.execute(
+                self._sql["commit_due_rows"], (partition_id, now_us, row_limit)
+            ).fetchall()
+            batch = _Batch()
+            more = len(due) == row_limit
+            for values in due:
+                if not self._decide_one(
+                    connection,
+                    batch,
+                    DueRow(*values),
+                    partition_id=partition_id,
+                    now_us=now_us,
+                    row_limit=row_limit,
+                ):
+                    more = True
+                    break
+            self._write(connection, batch, careful=careful)
+        return CommitResult(
+            ready=tuple(batch.ready),
+            rows=batch.rows,
+            triggers=batch.triggers,
+            more=more,
+            quarantined=tuple(batch.quarantined),
+        )
+
+    def _decide_one(
+        self,
+        connection: sqlite3.Connection,
+        batch: _Batch,
+        row: DueRow,
+        *,
+        partition_id: int,
+        now_us: int,
+        row_limit: int,
+    ) -> bool:
+        """False when the trigger's rows do not fit any more: a trigger is never split."""
+        try:
+            view = view_of(connection, self._context, row, is_due=True)
+            decision = decide(view, now_us)
+        except (sqlite3.Error, PortError):
+            raise
+        except Exception as error:
+            self._quarantine(connection, batch, row, error=error, now_us=now_us)
+            return True
+        added = len(decision.rows) + len(decision.gaps)
+        if batch.triggers and batch.rows + added > row_limit:
+            return False
+        decision = resolve_in_store(
+            connection, self._context, decision, view=view, key=row.key, now_us=now_us
+        )
+        self._collect(
+            connection,
+            batch,
+            decision,
+            view=view,
+            row=row,
+            partition_id=partition_id,
+            now_us=now_us,
+        )
+        return True
+
+    def _collect(
+        self,
+        connection: sqlite3.Connection,
+        batch: _Batch,
+        decision: Decision,
+        *,
+        view: TriggerView,
+        row: DueRow,
+        partition_id: int,
+        now_us: int,
+    ) -> None:
+        key = row.key
+        batch.triggers += 1
+        if decision.rows:
+            for version in {fire.version for fire in decision.rows}:
+                facts = self._context.versions.facts(connection, (*key, version))
+                batch.fires += fire_values(
+                    self._context,
+                    [fire for fire in decision.rows if fire.version == version],
+                    key=key,
+                    partition_id=partition_id,
+                    payload_ref=facts.payload_ref,
+                    now_us=now_us,
+                )
+            batch.ready += ready_messages(decision, key)
+        if decision.gaps:
+            batch.gaps += gap_values(decision, key=key, partition_id=partition_id)
+        batch.moves.append(
+            (
+                decision.cursor_us,
+                decision.next_due_us,
+                decision.pending_us,
+                decision.fired_delta,
+                *key,
+            )
+        )
+        write_side_effects(
+            connection,
+            self._context,
+            decision,
+            view=view,
+            key=key,
+            partition_id=partition_id,
+            now_us=now_us,
+        )
+
+    def _write(self, connection: sqlite3.Connection, batch: _Batch, *, careful: bool) -> None:
+        insert = self._sql["commit_insert_fire"]
+        if careful:
+            for values in batch.fires:
+                if connection.execute(insert, values).rowcount == 0:
+                    batch.ready = [
+                        message for message in batch.ready if message.key[:3] != values[:3]
+                    ]
+        elif batch.fires and (
+            connection.executemany(insert, batch.fires).rowcount != len(batch.fires)
+        ):
+            raise _Duplicate
+        if batch.gaps:
+            connection.executemany(self._sql["commit_insert_gap"], batch.gaps)
+        if batch.moves:
+            connection.executemany(self._sql["commit_move_due_row"], batch.moves)
+
+    def _quarantine(
+        self,
+        connection: sqlite3.Connection,
+        batch: _Batch,
+        row: DueRow,
+        *,
+        error: Exception,
+        now_us: int,
+    ) -> None:
+        """Take one trigger out of the schedule, with the error shown on it."""
+        text = f"{type(error).__name__}: {error}"[:500]
+        revision, name = connection.execute(
+            self._sql["commit_quarantine_trigger"], (text, *row.key)
+        ).fetchone()
+        from_us = max(row.decided_through_us, row.span_from_us)
+        connection.execute(
+            self._sql["commit_insert_span"],
+            (*row.key, revision, from_us, "quarantined", row.version, None, text, "decider"),
+        )
+        connection.execute(self._sql["commit_quarantine_due_row"], (revision, from_us, *row.key))
+        connection.execute(
+            self._sql["commit_insert_outbox"],
+            (
+                *row.key,
+                "TriggerChanged",
+                json.dumps(
+                    {"name": name, "revision": revision, "kind": "quarantined", "from_us": from_us}
+                ),
+                now_us,
+            ),
+        )
+        insert_audit(
+            connection,
+            self._sql,
+            AuditRecord(
+                now_us, "decider", "quarantine", row.tenant_id, name, prior_value="live", note=text
+            ),
+        )
+        batch.quarantined.append(Quarantined(row.tenant_id, row.trigger_id, text))
+        batch.triggers += 1
