@@ -28,6 +28,9 @@ from ports.errors import (
 BUSY_TIMEOUT_S: Final = 5.0
 _SQL_PACKAGE: Final = "schemas.sql.sqlite"
 
+# One lock a file for all databases of the process: the store's and the lanes' writers too.
+_WRITE_LOCKS: Final[dict[Path, threading.RLock]] = {}
+
 # By primary result code; see https://www.sqlite.org/rescode.html
 _ERRORS: Final[dict[int, tuple[type[PortError], str]]] = {
     sqlite3.SQLITE_ABORT: (StoreConflict, "a rule of the store refused the write"),
@@ -95,7 +98,7 @@ class SqliteDatabase:
         self.path = path
         self.sql = named_sql()
         self._synchronous = synchronous
-        self._write_lock = threading.RLock()
+        self._write_lock = _WRITE_LOCKS.setdefault(path.resolve(), threading.RLock())
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._refuse_newer()

@@ -1,0 +1,57 @@
+"""The data folder: the store file and the keys of one installation."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from adapters.lanes_local import LocalLanes
+from adapters.payload_keys_tink import TinkPayloadKeys
+from adapters.sqlite_database import SqliteDatabase
+from adapters.store_sqlite import open_sqlite_store
+from ports.errors import StoreRefused
+from ports.lanes import LanesPort
+from ports.store import Store
+
+STORE_FILE: Final = "punctual.db"
+KEYS_FOLDER: Final = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """An opened folder; `close` when done with it."""
+
+    path: Path
+    store: Store
+    lanes: LanesPort
+    lane_database: SqliteDatabase
+
+    def close(self) -> None:
+        self.lane_database.close()
+        self.store.close()
+
+
+def open_data_folder(path: Path, *, create: bool) -> DataFolder:
+    """Open the store and the keys under `path`.
+
+    With `create` a missing folder is made, readable by its owner alone; without it a missing
+    store is StoreRefused, so that a read of the wrong folder does not leave an empty one.
+    """
+    store_file = path / STORE_FILE
+    if not create and not store_file.exists():
+        raise StoreRefused(
+            f"data: there is no store in {path}: name its folder with --data, "
+            "or start one with `punctual up`"
+        )
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreRefused(
+            f"data: {path} cannot be made ({error.strerror}): name a folder you can write"
+        ) from error
+    if not os.access(path, os.W_OK):
+        raise StoreRefused(f"data: {path} is read-only: name a folder you can write")
+    store = open_sqlite_store(store_file, payload_keys=TinkPayloadKeys(path / KEYS_FOLDER))
+    # Lanes are derived from the ledger, so their commits need not wait for the disk.
+    lane_database = SqliteDatabase(store_file, synchronous="NORMAL")
+    return DataFolder(path, store, LocalLanes(lane_database), lane_database)
