@@ -150,9 +150,13 @@ CREATE INDEX fire_releasable ON fire (tenant_id, lane, trigger_id, scheduled_ins
   WHERE state = 'held' AND held_reason = 'lane_rate';
 CREATE INDEX fire_buffered ON fire (tenant_id, trigger_id, scheduled_instant)
   WHERE state = 'held' AND held_reason = 'overlap';
-CREATE INDEX fire_by_instant ON fire (scheduled_instant, tenant_id, trigger_id, sequence);
+CREATE INDEX fire_by_instant ON fire (tenant_id, scheduled_instant, trigger_id, sequence);
 CREATE INDEX fire_changed ON fire (changed_at);
 CREATE INDEX fire_range ON fire (through_instant) WHERE through_instant IS NOT NULL;
+-- ORs, because SQLite builds an IN list of more than two anew for every row it writes.
+CREATE INDEX fire_troubled ON fire (tenant_id, scheduled_instant, trigger_id, sequence)
+  WHERE state = 'failed' OR state = 'refused' OR state = 'unknown' OR state = 'undelivered'
+    OR state = 'not_dispatched';
 
 -- A fire as readers see it; the columns stand in the order of the program's FireRecord.
 CREATE VIEW fire_history AS

@@ -1,0 +1,118 @@
+-- name: history_fires
+-- A tenant's fires, newest first; the bound is exclusive.
+SELECT * FROM fire_history
+WHERE tenant_id = :tenant_id
+  AND (scheduled_instant, trigger_id, sequence)
+    < (:before_us, :before_trigger_id, :before_sequence)
+  AND scheduled_instant >= :from_us
+  AND (:states IS NULL OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY scheduled_instant DESC, trigger_id DESC, sequence DESC
+LIMIT :row_limit;
+
+-- name: history_fires_troubled
+-- As history_fires, through the index of the ends that somebody may have to look at.
+SELECT * FROM fire_history
+WHERE (state = 'failed' OR state = 'refused' OR state = 'unknown' OR state = 'undelivered'
+    OR state = 'not_dispatched')
+  AND tenant_id = :tenant_id
+  AND (scheduled_instant, trigger_id, sequence)
+    < (:before_us, :before_trigger_id, :before_sequence)
+  AND scheduled_instant >= :from_us
+  AND +state IN (SELECT value FROM json_each(:states))
+ORDER BY scheduled_instant DESC, trigger_id DESC, sequence DESC
+LIMIT :row_limit;
+
+-- name: history_fires_of_trigger
+SELECT * FROM fire_history
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
+  AND (scheduled_instant, sequence) < (:before_us, :before_sequence)
+  AND scheduled_instant >= :from_us
+  AND (:states IS NULL OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY scheduled_instant DESC, sequence DESC
+LIMIT :row_limit;
+
+-- name: history_fires_waiting
+-- Newest first, through the index of the fires that still wait, which holds the whole key.
+SELECT fire_history.* FROM (
+  SELECT tenant_id, trigger_id, scheduled_instant, sequence FROM fire
+  WHERE state IN ('held', 'ready', 'queued', 'dispatching')
+    AND +state IN (SELECT value FROM json_each(:states))
+    AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
+    AND (+scheduled_instant, tenant_id, trigger_id, sequence)
+      < (:before_us, :before_tenant_id, :before_trigger_id, :before_sequence)
+    AND +scheduled_instant >= :from_us
+  ORDER BY scheduled_instant DESC, tenant_id DESC, trigger_id DESC, sequence DESC
+  LIMIT :row_limit
+) AS page
+CROSS JOIN fire_history USING (tenant_id, trigger_id, scheduled_instant, sequence)
+ORDER BY
+  page.scheduled_instant DESC, page.tenant_id DESC, page.trigger_id DESC, page.sequence DESC;
+
+-- name: history_ranges_over
+-- Range rows that begin before `from_us` and reach it. The plus signs keep to the ranges' index.
+SELECT * FROM fire_history
+WHERE through_instant >= :from_us
+  AND +scheduled_instant < :from_us
+  AND (+scheduled_instant, tenant_id, trigger_id, sequence)
+    < (:before_us, :before_tenant_id, :before_trigger_id, :before_sequence)
+  AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
+  AND (:trigger_id IS NULL OR trigger_id = :trigger_id)
+  AND (:states IS NULL OR +state IN (SELECT value FROM json_each(:states)))
+ORDER BY +scheduled_instant DESC, tenant_id DESC, trigger_id DESC, sequence DESC
+LIMIT :row_limit;
+
+-- name: history_tenants
+SELECT tenant_id FROM tenant;
+
+-- name: history_tenant_of_trigger
+SELECT tenant_id FROM trigger WHERE trigger_id = :trigger_id;
+
+-- name: history_changed_since
+SELECT * FROM fire_history WHERE changed_at >= :changed_us
+ORDER BY changed_at, tenant_id, trigger_id, scheduled_instant, sequence LIMIT :row_limit;
+
+-- name: history_newest_live_row
+-- Rows at sequence 0 are disjoint: only the newest that begins by the instant can cover it.
+SELECT * FROM fire_history
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
+  AND scheduled_instant <= :instant_us AND sequence = 0
+ORDER BY scheduled_instant DESC LIMIT 1;
+
+-- name: history_attempts
+SELECT n, dispatched_at, claimed_until, finished_at, transport_result, http_status, error
+FROM attempt
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
+  AND scheduled_instant = :scheduled_us AND sequence = :sequence
+ORDER BY n;
+
+-- name: history_gaps
+SELECT tenant_id, trigger_id, version, after_instant, through_instant, detected_at,
+  planned_through, instant_count, planned_count
+FROM gap
+WHERE planned_through < through_instant AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
+ORDER BY tenant_id, trigger_id, after_instant;
+
+-- name: history_backlog
+-- SQLite takes the partial index only when its own condition is repeated to the letter.
+SELECT lane, count(*) FROM fire
+WHERE state IN ('held', 'ready', 'queued', 'dispatching') AND state <> 'dispatching'
+GROUP BY lane;
+
+-- name: history_gap_remainder$
+SELECT coalesce(sum(instant_count - planned_count), 0) FROM gap
+WHERE planned_through < through_instant;
+
+-- name: history_oldest_undispatched_due$
+-- One seek a partition and state, so that held fires, however many, are never read.
+SELECT min(due_at) FROM (
+  SELECT min(due_at) AS due_at FROM fire
+  WHERE partition_id IN (SELECT partition_id FROM partition_lease)
+    AND state IN ('held', 'ready', 'queued', 'dispatching')
+    AND state IN ('ready', 'queued', 'dispatching')
+    AND lane = 'on_time' AND first_dispatched_at IS NULL
+  UNION ALL
+  SELECT min((
+    SELECT min(next_due_at) FROM due_index_row
+    WHERE partition_id = partition_lease.partition_id AND next_due_at IS NOT NULL
+  )) FROM partition_lease
+);
