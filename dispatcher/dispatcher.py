@@ -1,0 +1,249 @@
+"""The dispatcher: pulls fires from the lanes, claims, delivers and records what came of it.
+
+The order of one attempt: the claim's row is committed, the message is acknowledged, then the
+connection is made. Nothing waits in memory: what has to be tried again goes back to the store.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+from dispatcher.envelope import Delivery
+from dispatcher.http_delivery import DeliveryResult
+from ports import log_actions as log
+from ports.errors import PortError
+from ports.lanes import LanesPort
+from ports.ledger import LedgerPort
+from ports.records import ClaimedFire, ClaimRequest, FinishRequest, FinishResult
+from ports.time_authority import TimeAuthorityPort
+from scheduling.instants import SECOND_US
+from scheduling.retry import AttemptResult
+from scheduling.vocabulary import Lane, TransportResult
+
+LANES: Final = (Lane.ON_TIME, Lane.CATCH_UP, Lane.BACKFILL)
+PULL_MAX: Final = 200  # messages a pull: bounds the claim's transaction
+# A message is out only between its pull and its acknowledgement, a few milliseconds.
+PULL_LEASE_US: Final = 5 * SECOND_US
+IDLE_WAIT_S: Final = 0.25  # how long a publication by another process may go unnoticed
+STORE_RETRY_S: Final = 0.5
+
+T = TypeVar("T")
+
+
+class Deliverer(Protocol):
+    """Makes one attempt; `on_sent` is called once, when the request is on its way or has failed."""
+
+    async def deliver(
+        self, delivery: Delivery, *, on_sent: Callable[[], None] | None = None
+    ) -> DeliveryResult: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """One attempt that ended, for whoever watches."""
+
+    fire: ClaimedFire
+    result: DeliveryResult
+    started_us: int
+    ended_us: int
+
+
+class Dispatcher:
+    """Runs until `stop` is set, then takes no more and ends when what is in flight has ended."""
+
+    def __init__(
+        self,
+        *,
+        ledger: LedgerPort,
+        lanes: LanesPort,
+        clock: TimeAuthorityPort,
+        deliverer: Deliverer,
+        in_flight_max: int,
+        watch: Callable[[Finished], None] | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._lanes = lanes
+        self._clock = clock
+        self._deliverer = deliverer
+        self._in_flight_max = in_flight_max
+        self._watch = watch
+        self._threads = ThreadPoolExecutor(3, thread_name_prefix="dispatcher")
+        self._in_flight: set[asyncio.Task[None]] = set()
+        self._results: asyncio.Queue[FinishRequest] = asyncio.Queue()
+        self._room = asyncio.Event()
+        self._sent: dict[tuple[str, str, Lane], asyncio.Event] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Dispatch until `stop`; then drain. Cancelling leaves claims to expire."""
+        log.info("dispatcher_started", in_flight_max=self._in_flight_max)
+        recorder = asyncio.create_task(self._record())
+        try:
+            while not stop.is_set():
+                await self._take_some(stop)
+            if self._in_flight:
+                await asyncio.wait(self._in_flight)
+            await self._results.join()
+        finally:
+            recorder.cancel()
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        log.info("dispatcher_drained")
+
+    async def _take_some(self, stop: asyncio.Event) -> None:
+        free = self._in_flight_max - len(self._in_flight)
+        if free <= 0:
+            self._room.clear()
+            await self._room.wait()
+            return
+        try:
+            fires = await self._in_thread(lambda: self._take(min(free, PULL_MAX)))
+        except PortError as error:
+            log.warning("dispatcher_store_unavailable", error=str(error))
+            await _sleep(STORE_RETRY_S, stop)
+            return
+        for fire in fires:
+            self._start(fire)
+        if not fires and not stop.is_set():
+            await self._in_thread(lambda: self._lanes.wait(IDLE_WAIT_S))
+
+    def _take(self, limit: int) -> list[ClaimedFire]:
+        """Pull, claim, acknowledge. Runs in a thread; a failure leaves the messages to return."""
+        now_us = self._clock.now().wall_us
+        delivered = self._lanes.pull(LANES, limit=limit, now_us=now_us, lease_us=PULL_LEASE_US)
+        if not delivered:
+            return []
+        requests = [ClaimRequest(item.message.key, item.message.n) for item in delivered]
+        fires = self._ledger.claim(requests, now_us=now_us)
+        self._lanes.ack([item.handle for item in delivered])
+        return fires
+
+    def _start(self, fire: ClaimedFire) -> None:
+        """Begin one attempt; first attempts of a trigger go out one behind the other."""
+        before = sent = None
+        order_key = (fire.key.tenant_id, fire.key.trigger_id, fire.lane)
+        if fire.n == 1:
+            sent = asyncio.Event()
+            before = self._sent.get(order_key)
+            self._sent[order_key] = sent
+        task = asyncio.create_task(self._attempt(fire, before=before, sent=sent))
+        self._in_flight.add(task)
+
+        def forget(done: asyncio.Task[None]) -> None:
+            self._in_flight.discard(done)
+            self._room.set()
+            if sent is not None and self._sent.get(order_key) is sent:
+                del self._sent[order_key]
+
+        task.add_done_callback(forget)
+
+    async def _attempt(
+        self, fire: ClaimedFire, *, before: asyncio.Event | None, sent: asyncio.Event | None
+    ) -> None:
+        if before is not None:
+            await before.wait()
+        started_us = self._clock.now().wall_us
+        try:
+            result = await self._deliver(fire, sent)
+        finally:
+            if sent is not None:
+                sent.set()
+        ended_us = self._clock.now().wall_us
+        self._results.put_nowait(
+            FinishRequest(fire.key, fire.n, attempt_result_of(result), ended_us)
+        )
+        log.debug(
+            "fire_finished",
+            fire_key=str(fire.key),
+            n=fire.n,
+            transport_result=result.transport_result.value,
+            http_status=result.http_status,
+            late_ms=round((started_us - fire.due_us) / 1_000, 1),
+        )
+        if self._watch is not None:
+            self._watch(
+                Finished(fire=fire, result=result, started_us=started_us, ended_us=ended_us)
+            )
+
+    async def _deliver(self, fire: ClaimedFire, sent: asyncio.Event | None) -> DeliveryResult:
+        try:
+            delivery = delivery_of(fire)
+        except ValueError as error:
+            return DeliveryResult(TransportResult.NOT_SENT, error=str(error))
+        try:
+            return await self._deliverer.deliver(
+                delivery, on_sent=None if sent is None else sent.set
+            )
+        except Exception as error:
+            # A fault of ours must not leave the claim to expire in silence.
+            log.error("delivery_failed", fire_key=str(fire.key), error=repr(error))
+            return DeliveryResult(
+                TransportResult.AMBIGUOUS, error=f"the dispatcher failed: {type(error).__name__}"
+            )
+
+    async def _record(self) -> None:
+        """Write results in batches, for as long as it takes: a lost one would be tried again."""
+        while True:
+            batch = [await self._results.get()]
+            while len(batch) < PULL_MAX and not self._results.empty():
+                batch.append(self._results.get_nowait())
+            while True:
+                try:
+                    finished = await self._in_thread(lambda: self._ledger.finish(batch))  # noqa: B023
+                    await self._in_thread(lambda: self._publish(finished))  # noqa: B023
+                    break
+                except PortError as error:
+                    log.warning("attempts_store_unavailable", error=str(error), count=len(batch))
+                    await asyncio.sleep(STORE_RETRY_S)
+            for _ in batch:
+                self._results.task_done()
+
+    def _publish(self, finished: Sequence[FinishResult]) -> None:
+        """Fires that an end has set free."""
+        ready = [message for result in finished for message in result.ready]
+        if ready:
+            self._lanes.publish(ready)
+            self._ledger.mark_queued(ready, now_us=self._clock.now().wall_us)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def delivery_of(fire: ClaimedFire) -> Delivery:
+    """The attempt as the target will see it."""
+    return Delivery(
+        tenant_id=fire.key.tenant_id,
+        trigger_id=fire.key.trigger_id,
+        trigger_name=fire.trigger_name,
+        version=fire.version,
+        fire_key=str(fire.key),
+        scheduled_instant_us=fire.key.scheduled_us,
+        due_at_us=fire.due_us,
+        sequence=fire.key.sequence,
+        origin=fire.origin,
+        lane=fire.lane,
+        attempt=fire.n,
+        tzdata_version=fire.tzdata_version,
+        endpoint=fire.endpoint,
+        timeout_s=fire.timeout_s,
+        signing_secrets=fire.signing_secrets,
+        payload=fire.payload,
+        trace_parent=fire.trace_parent,
+    )
+
+
+def attempt_result_of(result: DeliveryResult) -> AttemptResult:
+    """The result in the rules' units."""
+    retry_after_s = result.retry_after_s
+    return AttemptResult(
+        result.transport_result,
+        result.http_status,
+        None if retry_after_s is None else round(retry_after_s * SECOND_US),
+        result.error,
+    )
+
+
+async def _sleep(duration_s: float, stop: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), duration_s)

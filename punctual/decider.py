@@ -1,0 +1,208 @@
+"""The local loop's decider: looks at the clock, decides what is due, and keeps things moving.
+
+It is driven step by step by whoever owns the thread, and holds nothing that a decision rests on:
+the leases it thinks it has, and when it last looked at what.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ports import log_actions as log
+from ports.lanes import LanesPort
+from ports.records import AuditRecord, LaneMessage
+from ports.store import Store
+from ports.time_authority import TimeAuthorityPort
+from scheduling.clock_gate import ClockReading, GateReason, GateState, GateVerdict, observe
+from scheduling.instants import SECOND_US
+from scheduling.limits import COMMIT_ROWS_MAX, SWEEP_AGE_US
+
+LOOK_US: Final = SECOND_US  # the longest sleep: edits and the clock are looked at this often
+PUBLISH_MAX: Final = 1_000  # messages a publication
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass did, and the wall time at which the next one is wanted."""
+
+    next_us: int
+    fires: int = 0
+    is_open: bool = True
+
+
+class Decider:
+    """One owner of partitions. Not thread-safe: one thread steps it."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        lanes: LanesPort,
+        clock: TimeAuthorityPort,
+        owner_id: str,
+        lease_ttl_us: int,
+    ) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._clock = clock
+        self._owner_id = owner_id
+        self._lease_ttl_us = lease_ttl_us
+        self._gate = GateState()
+        self._reason = GateReason.OPEN
+        self._held: dict[int, int] = {}
+        self._held_until_us = 0
+        self._next_heartbeat_us = 0
+        self._next_sweep_us = 0
+        self._next_minor_us = 0
+        self._unmarked: list[LaneMessage] = []
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions this owner believes it holds."""
+        return len(self._held)
+
+    def step(self) -> Pass:
+        """One pass. PortError means nothing was decided by the part that failed; step again."""
+        reading = self._clock.now()
+        verdict = self._look_at(reading)
+        if verdict.reason is GateReason.EPSILON:
+            self._shed(reading)
+            return Pass(reading.wall_us + LOOK_US, is_open=False)
+        self._keep_leases(reading)
+        if not verdict.is_open:
+            return Pass(reading.wall_us + LOOK_US, is_open=False)
+        fires = self._decide() if self._held else 0
+        self._repair(self._clock.now())
+        return Pass(self._next_us(reading), fires)
+
+    def release(self) -> int:
+        """Give the leases up, so that another owner need not wait for their expiry."""
+        self._held = {}
+        count = self._store.leases.release(self._owner_id, now_us=self._clock.now().wall_us)
+        log.info("leases_released", partitions=count)
+        return count
+
+    def _look_at(self, reading: ClockReading) -> GateVerdict:
+        self._gate, verdict = observe(self._gate, reading)
+        if verdict.step_us:
+            log.warning("clock_stepped", step_ms=verdict.step_us / 1_000)
+            self._audit(reading, "clock_step", f"{verdict.step_us / SECOND_US:+.3f} s")
+            # What was due by the old time is due again by the new one, or not yet.
+            self._next_heartbeat_us = self._next_sweep_us = self._next_minor_us = 0
+        if verdict.reason is not self._reason:
+            if verdict.reason is GateReason.EPSILON:
+                log.error("clock_bad", epsilon_ms=reading.epsilon_us / 1_000)
+            elif verdict.is_open:
+                log.info("clock_ok", epsilon_ms=reading.epsilon_us / 1_000)
+            self._reason = verdict.reason
+        return verdict
+
+    def _shed(self, reading: ClockReading) -> None:
+        if not self._held:
+            return
+        self.release()
+        note = f"epsilon {reading.epsilon_us / 1_000:.0f} ms"
+        self._audit(reading, "clock_bad", note)
+        self._next_heartbeat_us = 0
+
+    def _audit(self, reading: ClockReading, action: str, note: str) -> None:
+        self._store.audit.append(
+            AuditRecord(reading.wall_us, self._owner_id, action, subject="clock", note=note)
+        )
+
+    def _keep_leases(self, reading: ClockReading) -> None:
+        now_us = reading.wall_us
+        if now_us >= self._held_until_us:
+            self._held = {}  # not renewed in time: another owner may hold them by now
+        if now_us < self._next_heartbeat_us:
+            return
+        beat = self._store.leases.heartbeat(
+            self._owner_id,
+            now_us=now_us,
+            ttl_us=self._lease_ttl_us,
+            epsilon_us=reading.epsilon_us,
+        )
+        self._held = beat.held
+        self._held_until_us = now_us + self._lease_ttl_us
+        self._next_heartbeat_us = now_us + self._lease_ttl_us // 3
+        if beat.lost:
+            log.warning("lease_lost", partitions=len(beat.lost))
+        if beat.acquired:
+            log.info("leases_acquired", partitions=len(beat.acquired), held=len(beat.held))
+            # What the last owner committed goes out before anything new, so that order holds.
+            self._publish(self._store.repair.ready(self._owner_id, acquired=beat.acquired))
+
+    def _decide(self) -> int:
+        """Commit what is due, partition by partition, each published as soon as it is true."""
+        fires = 0
+        due = self._store.due_index.next_due(self._held)
+        for partition_id in sorted(due, key=due.__getitem__):
+            more = due[partition_id] <= self._clock.now().earliest_us
+            while more:
+                now_us = self._clock.now().earliest_us
+                result = self._store.due_index.commit_due(
+                    partition_id,
+                    self._held[partition_id],
+                    now_us=now_us,
+                    row_limit=COMMIT_ROWS_MAX,
+                )
+                if result.fenced:
+                    log.warning("commit_fenced", partition_id=partition_id)
+                    self._held.pop(partition_id)
+                    self._next_heartbeat_us = 0
+                self._send(result.ready)
+                fires += len(result.ready)
+                for quarantined in result.quarantined:
+                    log.warning("trigger_quarantined", **quarantined._asdict())
+                more = result.more and not result.fenced
+        self._mark()
+        return fires
+
+    def _repair(self, reading: ClockReading) -> None:
+        now_us = reading.earliest_us
+        repair = self._store.repair
+        wake_us = repair.next_wake_us(self._owner_id)
+        if now_us >= self._next_sweep_us or (wake_us is not None and wake_us <= now_us):
+            self._publish(repair.sweep(self._owner_id, now_us=now_us))
+            self._next_sweep_us = now_us + SWEEP_AGE_US
+        if now_us >= self._next_minor_us:
+            planned = repair.plan_gaps(self._owner_id, now_us=now_us)
+            if planned:
+                log.info("repair_planned", fires=planned)
+            released = repair.release(now_us=now_us)
+            if released:
+                log.info("repair_released", fires=len(released))
+                self._publish(released)
+            self._next_minor_us = now_us + SECOND_US
+
+    def _next_us(self, reading: ClockReading) -> int:
+        """The wall time of the next thing that is known to be due."""
+        epsilon_us = reading.epsilon_us
+        wanted = [
+            self._next_heartbeat_us,
+            self._next_sweep_us + epsilon_us,
+            self._next_minor_us + epsilon_us,
+        ]
+        wanted += (
+            due_us + epsilon_us for due_us in self._store.due_index.next_due(self._held).values()
+        )
+        wake_us = self._store.repair.next_wake_us(self._owner_id)
+        if wake_us is not None:
+            wanted.append(wake_us + epsilon_us)
+        return min(min(wanted), reading.wall_us + LOOK_US)
+
+    def _publish(self, messages: list[LaneMessage]) -> None:
+        self._send(messages)
+        self._mark()
+
+    def _send(self, messages: tuple[LaneMessage, ...] | list[LaneMessage]) -> None:
+        for start in range(0, len(messages), PUBLISH_MAX):
+            self._lanes.publish(messages[start : start + PUBLISH_MAX])
+        self._unmarked += messages
+
+    def _mark(self) -> None:
+        """One transaction for all that was published; a crash before it repeats a message."""
+        messages, self._unmarked = self._unmarked, []
+        for start in range(0, len(messages), PUBLISH_MAX):
+            self._store.ledger.mark_queued(
+                messages[start : start + PUBLISH_MAX], now_us=self._clock.now().wall_us
+            )
