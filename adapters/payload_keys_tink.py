@@ -1,0 +1,148 @@
+"""The payload key port on files: one Tink keyset of AES-256-GCM a tenant, for its owner only.
+
+A key is made once: processes that race link their own file to the tenant's name, and all of
+them use the one that came first. Whoever copies the folder can read the payloads; without it
+nobody can.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tink
+from tink import aead, secret_key_access
+
+from ports.errors import PayloadUnreadable, StoreCorrupt, StoreRefused, StoreUnavailable
+from ports.payload_keys import PayloadKeysPort
+
+_FOLDER_MODE = 0o700
+_CREATE_TRIES = 8
+
+
+class _Loaded(NamedTuple):
+    """A tenant's key in memory and the state of its file that it was read from."""
+
+    seen: tuple[int, int, int]
+    cipher: Any
+
+
+class TinkPayloadKeys(PayloadKeysPort):
+    """StoreRefused or StoreUnavailable when the folder cannot be used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._loaded: dict[str, _Loaded] = {}
+        aead.register()
+        with _translated(folder):
+            folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            folder.chmod(_FOLDER_MODE)
+
+    def seal(self, tenant_id: str, plain: bytes, *, context: str) -> bytes:
+        with _translated(self._folder):
+            for _ in range(_CREATE_TRIES):
+                cipher = self._cipher(tenant_id)
+                if cipher is not None:
+                    return bytes(cipher.encrypt(plain, _bound_to(tenant_id, context)))
+                self._create(tenant_id)
+        raise StoreUnavailable(f"payload keys: the key of {tenant_id} is being deleted; try again")
+
+    def open(self, tenant_id: str, sealed: bytes, *, context: str) -> bytes:
+        with _translated(self._folder):
+            cipher = self._cipher(tenant_id)
+        if cipher is None:
+            raise PayloadUnreadable(f"the payload key of {tenant_id} is gone")
+        try:
+            return bytes(cipher.decrypt(sealed, _bound_to(tenant_id, context)))
+        except tink.TinkError as error:
+            raise PayloadUnreadable(
+                f"the payload is damaged, or not one of {tenant_id} for this use"
+            ) from error
+
+    def delete(self, tenant_id: str) -> bool:
+        """What a process left behind that died while it made the key is removed as well."""
+        path = self._path(tenant_id)
+        self._loaded.pop(tenant_id, None)
+        with _translated(self._folder):
+            existed = path.exists()
+            for file in list(self._folder.glob(f"{path.stem}.*")):
+                file.unlink(missing_ok=True)
+            self._sync()
+        return existed
+
+    def _path(self, tenant_id: str) -> Path:
+        """A digest as the name, because a tenant's id may differ from another's by case only."""
+        return self._folder / f"{blake2b(tenant_id.encode(), digest_size=16).hexdigest()}.json"
+
+    def _cipher(self, tenant_id: str) -> Any:
+        """The tenant's cipher, or None without a key.
+
+        The file is looked at on every call: another process may have deleted the key.
+        """
+        path = self._path(tenant_id)
+        try:
+            status = path.stat()
+            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+            loaded = self._loaded.get(tenant_id)
+            if loaded is None or loaded.seen != seen:
+                loaded = _Loaded(seen, _parse(path))
+                self._loaded[tenant_id] = loaded
+        except FileNotFoundError:
+            self._loaded.pop(tenant_id, None)
+            return None
+        return loaded.cipher
+
+    def _create(self, tenant_id: str) -> None:
+        """Write a new key beside its place, then link it in: no reader ever sees half a key."""
+        path = self._path(tenant_id)
+        handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
+        text = tink.json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
+        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=f"{path.stem}.")
+        draft = Path(name)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            # Another process was first, or the key was deleted at this very moment: look again.
+            with suppress(FileExistsError, FileNotFoundError):
+                path.hardlink_to(draft)
+        finally:
+            draft.unlink(missing_ok=True)
+        self._sync()
+
+    def _sync(self) -> None:
+        """A new name, or its absence, survives a power cut."""
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _parse(path: Path) -> Any:
+    try:
+        handle = tink.json_proto_keyset_format.parse(path.read_text(), secret_key_access.TOKEN)
+        return handle.primitive(aead.Aead)
+    except (tink.TinkError, UnicodeDecodeError) as error:
+        raise StoreCorrupt(f"payload keys: {path} is damaged; restore it from a backup") from error
+
+
+def _bound_to(tenant_id: str, context: str) -> bytes:
+    """The associated data: a key file that is copied to another tenant opens nothing there."""
+    return f"{tenant_id}\0{context}".encode()
+
+
+@contextmanager
+def _translated(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise StoreRefused(
+            f"payload keys: {folder} must be a folder that this user owns ({error.strerror})"
+        ) from error
+    except OSError as error:
+        raise StoreUnavailable(f"payload keys: {folder}: {error.strerror}") from error
