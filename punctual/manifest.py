@@ -1,0 +1,155 @@
+"""Reads a manifest: all of its problems at once, each with its line, or the records to apply."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from punctual.manifest_checks import ScheduleCheck, TargetCheck, unknown_target
+from punctual.manifest_shapes import (
+    Report,
+    Section,
+    expect_mapping,
+    keys_of,
+    shown_key,
+    unknown_key,
+    validated,
+)
+from punctual.manifest_text import to_yaml
+from punctual.problems import ManifestErrors, Mark, Problem
+from punctual.yaml_tree import read_tree
+from schemas.manifest import Manifest, QuotaSpec, TargetSpec, TenantSpec, TriggerSpec
+from schemas.manifest_fields import name_problem
+
+__all__ = ["ManifestErrors", "Problem", "load_manifest", "to_yaml"]
+
+_QUOTA_KEYS: Final = keys_of(QuotaSpec)
+_TENANT_KEYS: Final = _QUOTA_KEYS | {"targets", "defaults", "triggers"}
+_OWN_KEYS: Final = frozenset({"schedule", "payload", "paused", "pause_note"})
+_DEFAULT_KEYS: Final = keys_of(TriggerSpec) - _OWN_KEYS
+_TARGET_FILLERS: Final = {"url": "https://example.com/"}
+_TRIGGER_FILLERS: Final = {"schedule": "@yearly", "zone": "UTC", "target": "missing"}
+
+Spec = TypeVar("Spec")
+
+
+def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: bool) -> Manifest:
+    """The manifest of a YAML text; `name` is the file as errors call it.
+
+    Every recurrence is compiled and asked for its next instant after `now_us`. Secrets from the environment or
+    from files are not read here: `punctual.manifest_secrets` does, when they are needed.
+    Raises ManifestErrors with all problems; nothing is half read.
+    """
+    root, problems = read_tree(text, name=name)
+    report = Report(problems)
+    reader = _Reader(
+        report=report,
+        check_target=TargetCheck(report, allow_loopback),
+        check_schedule=ScheduleCheck(report, now_us),
+    )
+    tenants = reader.tenants(Section(root, "", "", Mark(1, 1)))
+    if report.problems:
+        raise ManifestErrors(name, report.problems)
+    return Manifest(tenants=tenants, name=name, lines=reader.lines)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the tree; a part with a problem yields nothing and the walk goes on."""
+
+    report: Report
+    check_target: TargetCheck
+    check_schedule: ScheduleCheck
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def tenants(self, root: Section) -> dict[str, TenantSpec]:
+        if not expect_mapping(root, report=self.report):
+            return {}
+        self._refuse_unknown(root, frozenset({"tenants"}))
+        if root.child("tenants") is None:
+            self.report.add(root.mark, "tenants", "missing: start the file with `tenants:`")
+        return self._members(root, "tenants", self._tenant)
+
+    def _tenant(self, tenant: Section) -> TenantSpec | None:
+        if not expect_mapping(tenant, report=self.report):
+            return None
+        self._refuse_unknown(tenant, _TENANT_KEYS)
+        quotas = validated(QuotaSpec, tenant.keeping(_QUOTA_KEYS), report=self.report)
+        targets = self._members(tenant, "targets", self._target)
+        defaults = self._defaults(tenant)
+        target_names = _keys_under(tenant, "targets")
+
+        def read_trigger(section: Section) -> TriggerSpec | None:
+            return self._trigger(tenant, section, defaults=defaults, target_names=target_names)
+
+        triggers = self._members(tenant, "triggers", read_trigger)
+        if quotas is None:
+            return None
+        return TenantSpec(**quotas.model_dump(), targets=targets, triggers=triggers)
+
+    def _target(self, section: Section) -> TargetSpec | None:
+        self.lines[section.path] = section.mark.line
+        target = validated(TargetSpec, section, report=self.report, fillers=_TARGET_FILLERS)
+        if target is not None:
+            self.check_target(section, target)
+        return target
+
+    def _trigger(
+        self,
+        tenant: Section,
+        section: Section,
+        *,
+        defaults: Section | None,
+        target_names: Sequence[str],
+    ) -> TriggerSpec | None:
+        self.lines[section.path] = section.mark.line
+        trigger = validated(
+            TriggerSpec, section, report=self.report, defaults=defaults, fillers=_TRIGGER_FILLERS
+        )
+        if trigger is None:
+            return None
+        if trigger.target not in target_names:
+            place = section.child("target") or (defaults and defaults.child("target")) or section
+            path = f"{section.path}.target" if place is section else place.path
+            self.report.add(place.mark, path, unknown_target(trigger.target, target_names))
+        self.check_schedule(section, trigger, tenant=tenant.name, defaults=defaults)
+        return trigger
+
+    def _defaults(self, tenant: Section) -> Section | None:
+        section = tenant.child("defaults")
+        if section is None or not expect_mapping(section, report=self.report):
+            return None
+        self._refuse_unknown(section, _DEFAULT_KEYS)
+        return section.keeping(_DEFAULT_KEYS)
+
+    def _members(
+        self, parent: Section, key: str, read: Callable[[Section], Spec | None]
+    ) -> dict[str, Spec]:
+        """Every named member under a key that could be read; no key, no members."""
+        section = parent.child(key)
+        if section is None or not expect_mapping(section, report=self.report):
+            return {}
+        members: dict[str, Spec] = {}
+        for name in section.node.keys:
+            member = section.child(name)
+            if member is None:
+                continue
+            problem = name_problem(name)
+            if problem is not None:
+                self.report.add(member.mark, member.path, problem)
+            record = read(member)
+            if record is not None:
+                members[name] = record
+        return members
+
+    def _refuse_unknown(self, section: Section, known: frozenset[str]) -> None:
+        for key, mark in section.node.keys.items():
+            if key not in known:
+                shown = shown_key(key)
+                path = f"{section.path}.{shown}" if section.path else shown
+                self.report.add(mark, path, unknown_key(key, known))
+
+
+def _keys_under(section: Section, key: str) -> Sequence[str]:
+    """The names as written, so that a target with a mistake is not also called unknown."""
+    child = section.child(key)
+    return tuple(child.node.keys) if child else ()

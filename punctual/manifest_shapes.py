@@ -1,0 +1,220 @@
+"""A part of the tree against its model: pydantic's findings in our words, at the file's lines."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from punctual.problems import Mark, Problem
+from punctual.yaml_tree import Node
+from scheduling.limits import ECHO_CHARS_MAX
+from schemas.manifest_fields import duration_text
+
+Spec = TypeVar("Spec", bound=BaseModel)
+
+_OTHER_WORDS: Final = {
+    "cron": "schedule", "every": "schedule", "at": "schedule", "recurrence": "schedule",
+    "expression": "schedule", "timezone": "zone", "time_zone": "zone", "tz": "zone",
+    "misfire": "missed", "catchup": "missed", "concurrency": "overlap", "body": "payload",
+    "data": "payload", "endpoint": "url", "uri": "url", "timeout": "timeout_s",
+    "jitter": "smear_s", "smear": "smear_s", "enabled": "paused", "suspend": "paused",
+    "retries": "retry", "holidays": "exclude", "exclusions": "exclude", "start": "starts_at",
+    "end": "ends_at", "until": "ends_at", "catchup_horizon": "horizon",
+}  # fmt: skip
+_MISSING: Final = {
+    "schedule": 'say when, as in `schedule: "0 9 * * MON-FRI"`',
+    "zone": "name the time zone, as in `zone: Europe/Berlin` or `zone: UTC`; there is no default",
+    "target": "name one of the tenant's targets",
+    "url": 'say where fires go, as in `url: "https://example.com/hook"`',
+}
+_TYPES: Final = {
+    "string_type": "write text; quote it if it looks like a number",
+    "int_type": "write a whole number without quotes or unit",
+    "bool_type": "write true or false",
+    "model_type": "write a mapping of keys and values",
+    "string_too_short": "write some text, or remove the key",
+    "string_pattern_mismatch": "write a variable's name: letters, digits and `_`",
+}
+_WORD: Final = re.compile(rf"[A-Za-z_-]{{1,{ECHO_CHARS_MAX}}}")
+_DURATIONS: Final = frozenset({"horizon", "run_timeout", "outcome_window", "window"})
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the tree with its key, its dotted path and the place of its key."""
+
+    node: Node
+    name: str
+    path: str
+    mark: Mark
+
+    def keeping(self, keys: Set[str]) -> "Section":
+        """The same place with only these keys."""
+        if not isinstance(self.node.value, dict):
+            return self
+        kept = {key: node for key, node in self.node.value.items() if key in keys}
+        marks = {key: self.node.keys[key] for key in kept}
+        return replace(self, node=Node(self.node.mark, kept, marks))
+
+    def child(self, key: str) -> "Section | None":
+        if not isinstance(self.node.value, dict) or key not in self.node.value:
+            return None
+        return Section(self.node.value[key], key, _joined(self.path, key), self.node.keys[key])
+
+
+@dataclass(slots=True)
+class Report:
+    """The problems so far; a place that is already reported is not reported in other words."""
+
+    problems: list[Problem] = field(default_factory=list)
+    _paths: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._paths.update(problem.path for problem in self.problems)
+
+    def add(self, mark: Mark, path: str, message: str) -> None:
+        if path not in self._paths:
+            self._paths.add(path)
+            self.problems.append(Problem(mark.line, mark.column, path, message))
+
+
+def validated(
+    model: type[Spec],
+    section: Section,
+    *,
+    report: Report,
+    defaults: Section | None = None,
+    fillers: Mapping[str, object] | None = None,
+) -> Spec | None:
+    """The section as a record, or None with every finding reported.
+
+    defaults: a key that the section leaves out is taken from here, and is blamed here
+    fillers:  stand in for refused keys, so that the others can still be judged in a file that is
+              refused anyway
+    """
+    if not expect_mapping(section, report=report):
+        return None
+    values: dict[str, object] = {}
+    for source in (defaults, section):
+        if source is not None and isinstance(source.node.value, dict):
+            values.update({key: node.plain() for key, node in source.node.value.items()})
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        findings = error.errors(include_url=False, include_input=False)
+    for finding in findings:
+        source = _source_of(finding["loc"], section, defaults)
+        mark, path = _place(source, finding["loc"], is_known=finding["type"] != "extra_forbidden")
+        report.add(mark, path, _message(model, finding))
+    return None if fillers is None else _filled(model, values, findings, fillers)
+
+
+def _filled(
+    model: type[Spec],
+    values: Mapping[str, object],
+    findings: Iterable[Mapping[str, Any]],
+    fillers: Mapping[str, object],
+) -> Spec | None:
+    refused = {str(finding["loc"][0]) if finding["loc"] else "" for finding in findings}
+    sound = {key: value for key, value in values.items() if key not in refused}
+    try:
+        return model.model_validate({**fillers, **sound})
+    except ValidationError:  # the keys contradict each other, which is reported already
+        return None
+
+
+def expect_mapping(section: Section, *, report: Report) -> bool:
+    """Whether the section is a mapping; an empty key is told apart from an empty mapping."""
+    if isinstance(section.node.value, dict):
+        return True
+    message = "write a mapping of keys and values"
+    if section.node.value is None:
+        message = "nothing stands here: write keys under it, or remove it"
+    report.add(section.mark, section.path, message)
+    return False
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """What to say about a key that nobody reads."""
+    words = sorted(known)
+    meant = _OTHER_WORDS.get(key)
+    if meant not in words:
+        meant = next(iter(did_you_mean(key, words)), None)
+    hint = f"did you mean `{meant}`?" if meant else f"the keys here are {', '.join(words)}"
+    return f"unknown key {shown_key(key)!r}: {hint}"
+
+
+def shown_key(key: str) -> str:
+    """An unknown key as a message may show it: a slip of the comma can make a key of a secret."""
+    return key if _WORD.fullmatch(key) else "?"
+
+
+def did_you_mean(word: str, words: Sequence[str]) -> list[str]:
+    """The likeliest of the words, whatever the case it was written in; at most one."""
+    by_lower = {known.lower(): known for known in words}
+    return [by_lower[match] for match in get_close_matches(word[:100].lower(), by_lower, n=1)]
+
+
+def keys_of(model: type[BaseModel]) -> frozenset[str]:
+    """The keys that a person may write for this model."""
+    return frozenset(info.alias or name for name, info in model.model_fields.items())
+
+
+def _source_of(loc: Sequence[int | str], section: Section, defaults: Section | None) -> Section:
+    is_own = not loc or section.child(str(loc[0])) is not None
+    if is_own or defaults is None or defaults.child(str(loc[0])) is None:
+        return section
+    return defaults
+
+
+def _place(section: Section, loc: Sequence[int | str], *, is_known: bool) -> tuple[Mark, str]:
+    """The deepest place of the location that the file has; a missing key is its parent's."""
+    mark, path, node = section.mark, section.path, section.node
+    for depth, step in enumerate(loc, start=1):
+        is_shown = is_known or depth < len(loc)
+        path = _joined(path, str(step) if is_shown else shown_key(str(step)))
+        if isinstance(node.value, dict) and str(step) in node.value:
+            mark, node = node.keys[str(step)], node.value[str(step)]
+        elif isinstance(node.value, list) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            mark = node.mark
+    return mark, path
+
+
+def _message(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
+    kind, loc, context = finding["type"], finding["loc"], finding.get("ctx", {})
+    key = str(loc[-1]) if loc else ""
+    if kind == "refused":
+        return str(finding["msg"])
+    if kind == "missing":
+        return f"missing: {_MISSING.get(key, 'add it')}"
+    if kind == "extra_forbidden":
+        return unknown_key(key, keys_of(_model_at(model, loc)))
+    if kind == "enum":
+        return f"write {str(context['expected']).replace(chr(39), '')}"
+    if kind == "string_too_long":
+        return f"at most {context['max_length']:,} characters"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return _bound(key, context)
+    return _TYPES.get(kind, str(finding["msg"]))
+
+
+def _bound(key: str, context: Mapping[str, Any]) -> str:
+    word, bound = ("at least", context["ge"]) if "ge" in context else ("at most", context["le"])
+    return f"{word} {duration_text(bound) if key in _DURATIONS else f'{bound:,}'}"
+
+
+def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel]:
+    for step in loc[:-1]:
+        for name, info in model.model_fields.items():
+            kind = info.annotation
+            if (info.alias or name) == step and isinstance(kind, type):
+                model = kind if issubclass(kind, BaseModel) else model
+    return model
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

@@ -1,0 +1,110 @@
+"""The field types of a manifest: each turns what a person wrote into the stored form, or says why.
+
+Every message names the remedy; none repeats a payload.
+"""
+
+import json
+import re
+from datetime import date
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from scheduling.limits import (
+    EXCLUSION_DATES_MAX,
+    NAME_CHARS_MAX,
+    PAYLOAD_BYTES_MAX,
+    UNION_MEMBERS_MAX,
+)
+
+_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
+_DURATION: Final = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?")
+_UNITS_S: Final = (86_400, 3_600, 60, 1)
+
+
+def refusal(message: str) -> PydanticCustomError:
+    """A validation error whose text is shown as it is; braces would be read as a template."""
+    return PydanticCustomError("refused", "{message}", {"message": message})
+
+
+def name_problem(text: str) -> str | None:
+    """Why this is no name of a tenant, target or trigger; None where it is one."""
+    if len(text) > NAME_CHARS_MAX:
+        return f"a name has at most {NAME_CHARS_MAX} characters"
+    if _NAME.fullmatch(text):
+        return None
+    return (
+        "a name is lower-case letters, digits, `.`, `_` and `-`, "
+        "and starts and ends with a letter or digit"
+    )
+
+
+def duration_s(value: object) -> int:
+    """Seconds of `90s`, `15m`, `6h`, `2d` or `1h30m`; a number without a unit is refused."""
+    if isinstance(value, str):
+        match = _DURATION.fullmatch(value)
+        if match and any(match.groups()):
+            pairs = zip(match.groups(), _UNITS_S, strict=True)
+            return sum(int(count) * unit_s for count, unit_s in pairs if count)
+    raise refusal("write a duration with its unit, as in 90s, 15m, 6h, 2d or 1h30m")
+
+
+def duration_text(duration: int) -> str:
+    """The shortest text that `duration_s` reads back to the same seconds."""
+    for unit_s, letter in zip(_UNITS_S, "dhms", strict=True):
+        if duration and duration % unit_s == 0:
+            return f"{duration // unit_s}{letter}"
+    return "0s"
+
+
+def union_members(value: object) -> tuple[str, ...]:
+    """The expressions of a schedule: a text, or a list of texts of which any may fire."""
+    members = value if isinstance(value, list) else [value]
+    if not members or not all(isinstance(member, str) and member.strip() for member in members):
+        raise refusal(
+            'write an expression in quotes, as in "0 9 * * MON-FRI", or a list of expressions'
+        )
+    if len(members) > UNION_MEMBERS_MAX:
+        raise refusal(f"a union has at most {UNION_MEMBERS_MAX} expressions")
+    return tuple(members)
+
+
+def payload_json(value: object) -> str:
+    """Canonical JSON of any JSON value: keys sorted, so that their order is no change."""
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+        )
+        size_bytes = len(text.encode())
+    except (TypeError, ValueError):
+        raise refusal("a payload is JSON: text, numbers, true, false, null, lists, maps") from None
+    if size_bytes > PAYLOAD_BYTES_MAX:
+        raise refusal(
+            f"the payload is {size_bytes:,} bytes as JSON and the limit is "
+            f"{PAYLOAD_BYTES_MAX:,}: send a reference to the data instead"
+        )
+    return text
+
+
+def exclusion_dates(value: object) -> tuple[date, ...]:
+    """Dates of the trigger's zone on which it is not due, sorted and each once."""
+    items = value if isinstance(value, list) else [value]
+    if len(items) > EXCLUSION_DATES_MAX:
+        raise refusal(f"at most {EXCLUSION_DATES_MAX:,} dates can be excluded")
+    return tuple(sorted({_date(item) for item in items}))
+
+
+def _date(item: object) -> date:
+    if isinstance(item, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", item):
+        try:
+            return date.fromisoformat(item)
+        except ValueError:
+            raise refusal("this date is in no calendar") from None
+    raise refusal("write dates as 2026-12-24")
+
+
+Duration = Annotated[int, BeforeValidator(duration_s)]
+Schedule = Annotated[tuple[str, ...], BeforeValidator(union_members)]
+Payload = Annotated[str, BeforeValidator(payload_json)]
+ExcludedDates = Annotated[tuple[date, ...], BeforeValidator(exclusion_dates)]
