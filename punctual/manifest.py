@@ -35,8 +35,9 @@ Spec = TypeVar("Spec")
 def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: bool) -> Manifest:
     """The manifest of a YAML text; `name` is the file as errors call it.
 
-    Every recurrence is compiled and asked for its next instant after `now_us`. Secrets from the environment or
-    from files are not read here: `punctual.manifest_secrets` does, when they are needed.
+    Every recurrence is compiled and asked for its next instant after `now_us`.
+    Secrets from the environment or from files are not read here: `punctual.manifest_secrets`
+    does, when they are needed.
     Raises ManifestErrors with all problems; nothing is half read.
     """
     root, problems = read_tree(text, name=name)

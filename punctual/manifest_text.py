@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from punctual.yaml_scalars import UnclearScalar, plain_scalar
 from scheduling.instants import to_text
-from schemas.manifest import Manifest, TenantSpec
+from schemas.manifest import Manifest, TenantSpec, TriggerSpec
 from schemas.manifest_fields import duration_text
 
 _MEMBERS = frozenset({"targets", "triggers"})
@@ -75,8 +75,8 @@ def _as_written(spec: BaseModel, name: str, value: Any) -> Any:
     alias = type(spec).model_fields[name].alias
     if isinstance(value, BaseModel):
         return _written(value)
-    if name == "payload_json":
-        return getattr(spec, "payload")  # noqa: B009 -- only a trigger has one
+    if name == "payload_json" and isinstance(spec, TriggerSpec):
+        return spec.payload
     if name == "schedule":
         return value[0] if len(value) == 1 else list(value)
     if name == "excluded_on":

@@ -200,6 +200,3 @@ class Manifest(_Spec):
     def __eq__(self, other: object) -> bool:
         """Equal content; where it was read from is no part of it."""
         return isinstance(other, Manifest) and self.tenants == other.tenants
-
-    def __hash__(self) -> int:
-        return hash(tuple(sorted(self.tenants)))
