@@ -5,32 +5,23 @@ the first whose `due_at` is not past `now`. `settle` decides every instant up to
 Long ranges cost a constant number of rows and of evaluations.
 """
 
+from collections.abc import Iterator
+
 from scheduling.decision import DecidedRow, Decision
 from scheduling.draft import Draft, TriggerView
-from scheduling.missed import decide_missed, newest_due, range_row
+from scheduling.missed import join_ranges, land_missed
 from scheduling.rules import (
     Rules,
     Segment,
+    Undecided,
     due_of,
     due_us,
     first_undecided,
     grace_us,
     segments,
 )
-from scheduling.vocabulary import (
-    Cause,
-    FireState,
-    HeldReason,
-    MissedPolicy,
-    ResumeRule,
-    SpanKind,
-)
-
-_COVER_CAUSES = {
-    SpanKind.PAUSED: Cause.PAUSED,
-    SpanKind.QUARANTINED: Cause.QUARANTINED,
-    SpanKind.DELETED: Cause.DELETED,
-}
+from scheduling.segment import decide_segment
+from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, SpanKind
 
 
 def decide(view: TriggerView, now_us: int) -> Decision:
@@ -45,15 +36,10 @@ def decide(view: TriggerView, now_us: int) -> Decision:
 def decide_fully(view: TriggerView, now_us: int) -> Decision:
     """`decide` without its shortcut for the common case; both give the same answer."""
     draft = Draft(view, view.cursor_us, pending_us=view.pending_us)
-    for segment in segments(view.spans, view.cursor_us):
-        if segment.span.kind is not SpanKind.LIVE:
-            if segment.through_us is None:
-                break
-            _decide_covered(draft, segment, now_us)
-            continue
-        rules = view.versions[segment.span.version]
-        through_us = now_us if segment.through_us is None else min(segment.through_us, now_us)
-        _decide_live(draft, rules, after_us=segment.after_us, through_us=through_us, now_us=now_us)
+    for segment in _segments_until(view, now_us):
+        draft = decide_segment(draft, segment, now_us=now_us)
+        if segment.through_us is not None and draft.first_ahead(segment) is not None:
+            break
     return _finish(draft)
 
 
@@ -64,42 +50,13 @@ def settle(view: TriggerView, at_us: int, *, stopped_by: Cause | None) -> Decisi
     or gets the cause of the pause or the deletion. So a change creates no past instant and
     loses no smeared one.
     """
-    decision = decide_fully(view, at_us)
-    ahead = first_undecided(view.spans, view.versions, decision.cursor_us)
-    if ahead is None or ahead.instant_us > at_us:
-        return decision
-    rules = view.versions[ahead.version]
-    fired_count = view.fired_count + decision.fired_delta
-    if rules.max_fires is not None and fired_count >= rules.max_fires:
-        return decision
-    following_us = rules.recurrence.next_after_us(ahead.instant_us)
-    row = DecidedRow(
-        ahead.instant_us,
-        ahead.due_us,
-        ahead.version,
-        FireState.HELD,
-        held_reason=HeldReason.DUE_LATER,
-        not_before_us=ahead.due_us,
-        grace_until_us=ahead.due_us + grace_us(ahead.instant_us, following_us),
-    )
-    delta = 1
-    if stopped_by is not None:
-        row = DecidedRow(
-            ahead.instant_us,
-            ahead.due_us,
-            ahead.version,
-            FireState.NOT_DISPATCHED,
-            cause=stopped_by,
-        )
-        delta = 0
-    return look_ahead(
-        decision._replace(
-            rows=(*decision.rows, row),
-            cursor_us=ahead.instant_us,
-            fired_delta=decision.fired_delta + delta,
-        ),
-        view,
-    )
+    draft = Draft(view, view.cursor_us, pending_us=view.pending_us)
+    for segment in _segments_until(view, at_us):
+        draft = decide_segment(draft, segment, now_us=at_us)
+        ahead = draft.first_ahead(segment, reserved=int(draft.owes_a_fire()))
+        if ahead is not None and ahead.instant_us <= at_us:
+            _decide_ahead(draft, ahead, stopped_by)
+    return _finish(draft)
 
 
 def look_ahead(decision: Decision, view: TriggerView) -> Decision:
@@ -110,13 +67,71 @@ def look_ahead(decision: Decision, view: TriggerView) -> Decision:
     limit = view.versions[last.version].max_fires
     if limit is not None and view.fired_count + decision.fired_delta >= limit:
         return decision._replace(next_due_us=None, finished=True)
-    ahead = first_undecided(view.spans, view.versions, decision.cursor_us)
+    ahead = first_undecided(
+        view.spans,
+        view.versions,
+        decision.cursor_us,
+        fired_count=view.fired_count + decision.fired_delta,
+    )
     if ahead is None:
         return decision._replace(next_due_us=None, finished=True)
     return decision._replace(next_due_us=ahead.due_us, finished=False)
 
 
+def with_retry_ends(
+    rows: tuple[DecidedRow, ...], next_due_us: int | None
+) -> tuple[DecidedRow, ...]:
+    """The rows with `retry_until_us` on the ready ones: the trigger's next due time.
+
+    That is the first instant kept by an edit, if there is one, else the next undecided one.
+    """
+    kept_us = min((row.due_us for row in rows if _is_kept(row)), default=next_due_us)
+    return tuple(
+        row._replace(retry_until_us=kept_us) if row.state is FireState.READY else row
+        for row in rows
+    )
+
+
+def _is_kept(row: DecidedRow) -> bool:
+    return row.lane is Lane.ON_TIME and row.held_reason is HeldReason.DUE_LATER
+
+
+def _segments_until(view: TriggerView, now_us: int) -> Iterator[Segment]:
+    """The undecided segments; those under a pause or its like count from their end on."""
+    for segment in segments(view.spans, view.cursor_us):
+        is_live = segment.span.kind is SpanKind.LIVE
+        if not is_live and (segment.ended_us is None or segment.ended_us > now_us):
+            return
+        yield segment
+
+
+def _decide_ahead(draft: Draft, ahead: Undecided, stopped_by: Cause | None) -> None:
+    if stopped_by is not None:
+        draft.cover(
+            DecidedRow(
+                *ahead,
+                FireState.NOT_DISPATCHED,
+                cause=stopped_by,
+            )
+        )
+        return
+    rules = draft.view.versions[ahead.version]
+    following_us = rules.recurrence.next_after_us(ahead.instant_us)
+    draft.cover(
+        DecidedRow(
+            *ahead,
+            FireState.HELD,
+            held_reason=HeldReason.DUE_LATER,
+            not_before_us=ahead.due_us,
+            grace_until_us=ahead.due_us + grace_us(ahead.instant_us, following_us),
+        )
+    )
+    draft.fired += 1
+
+
 def _finish(draft: Draft) -> Decision:
+    land_missed(draft)
+    join_ranges(draft)
     decision = look_ahead(
         Decision(
             rows=tuple(draft.rows),
@@ -128,14 +143,7 @@ def _finish(draft: Draft) -> Decision:
         ),
         draft.view,
     )
-    return decision._replace(
-        rows=tuple(
-            row._replace(retry_until_us=decision.next_due_us)
-            if row.state is FireState.READY
-            else row
-            for row in decision.rows
-        )
-    )
+    return decision._replace(rows=with_retry_ends(decision.rows, decision.next_due_us))
 
 
 def _decide_single(view: TriggerView, rules: Rules, now_us: int) -> Decision | None:
@@ -175,100 +183,3 @@ def _decide_single(view: TriggerView, rules: Rules, now_us: int) -> Decision | N
         view.pending_us,
         finished=next_us is None,
     )
-
-
-def _decide_live(
-    draft: Draft, rules: Rules, *, after_us: int, through_us: int, now_us: int
-) -> None:
-    remaining = draft.remaining(rules)
-    newest_us = newest_due(rules, after_us, through_us=through_us, due_through_us=now_us)
-    if newest_us is None or remaining == 0:
-        return
-    on_time = _on_time_suffix(rules, after_us, newest_us=newest_us, now_us=now_us)
-    missed_us: int | None = newest_us
-    if on_time:
-        missed_us = rules.recurrence.previous_before_us(on_time[0].scheduled_us)
-    if missed_us is not None and missed_us > after_us:
-        taken = on_time if remaining is None else on_time[:remaining]
-        catcher_us = taken[-1].scheduled_us if taken else None
-        decide_missed(
-            draft,
-            rules,
-            after_us=after_us,
-            through_us=missed_us,
-            now_us=now_us,
-            catcher_us=catcher_us,
-        )
-        remaining = draft.remaining(rules)
-    for row in on_time if remaining is None else on_time[:remaining]:
-        draft.fire(row)
-
-
-def _decide_covered(draft: Draft, segment: Segment, now_us: int) -> None:
-    """A closed pause, quarantine or deletion: one range row, or what the resume asked for."""
-    after_us, through_us, span, resume_rule = segment
-    if through_us is None:
-        raise ValueError("an open span is its own cover")
-    cause = _COVER_CAUSES[span.kind]
-    rules = draft.view.versions[span.version]
-    try:
-        newest_us = newest_due(rules, after_us, through_us=through_us, due_through_us=None)
-        if newest_us is None or draft.remaining(rules) == 0:
-            return
-        if cause is Cause.PAUSED and resume_rule not in (None, ResumeRule.DROP):
-            decide_missed(
-                draft,
-                rules,
-                after_us=after_us,
-                through_us=newest_us,
-                now_us=now_us,
-                policy=MissedPolicy(str(resume_rule)),
-            )
-        else:
-            draft.cover(range_row(rules, after_us, newest_us, cause=cause))
-    except Exception as error:
-        # The rule itself is what was quarantined: a row says so even where it cannot count.
-        if cause is not Cause.QUARANTINED:
-            raise
-        draft.cover(
-            DecidedRow(
-                through_us,
-                through_us,
-                span.version,
-                FireState.NOT_DISPATCHED,
-                cause=cause,
-                cause_detail=f"the instants could not be counted: {error}"[:200],
-                through_us=through_us,
-                instant_count=0,
-            )
-        )
-
-
-def _on_time_suffix(
-    rules: Rules, after_us: int, *, newest_us: int, now_us: int
-) -> list[DecidedRow]:
-    """The newest due instants that are still within their grace, oldest first.
-
-    Bounded: an instant's grace exceeds its distance to the next one only below 5 s, so at most
-    a handful are late at once.
-    """
-    rows: list[DecidedRow] = []
-    instant_us: int | None = newest_us
-    next_us = rules.recurrence.next_after_us(newest_us)
-    while instant_us is not None and instant_us > after_us:
-        instant_due_us = due_us(rules, instant_us, next_us)
-        grace_until_us = instant_due_us + grace_us(instant_us, next_us)
-        if now_us > grace_until_us:
-            break
-        rows.append(
-            DecidedRow(
-                instant_us,
-                instant_due_us,
-                rules.version,
-                FireState.READY,
-                grace_until_us=grace_until_us,
-            )
-        )
-        next_us, instant_us = instant_us, rules.recurrence.previous_before_us(instant_us)
-    rows.reverse()
-    return rows

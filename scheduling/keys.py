@@ -7,7 +7,8 @@ from typing import NamedTuple
 from scheduling.limits import PARTITIONS
 
 _KEY = re.compile(
-    r"(?P<tenant>[^~\s]+)~(?P<trigger>[^~\s]+)~(?P<instant>-?\d{1,18})~(?P<seq>\d{1,9})"
+    r"(?P<tenant>[^~\s]+)~(?P<trigger>[^~\s]+)"
+    r"~(?P<instant>0|-?[1-9][0-9]{0,17})~(?P<seq>0|[1-9][0-9]{0,8})"  # one text for one key
 )
 
 

@@ -15,6 +15,8 @@ def resolve_overlap(
     `rows` are one decision's, oldest first; only `ready` ones on the on-time lane are touched.
     `buffered` counts fires already held for overlap: newer ones queue behind them.
     """
+    if policy is OverlapPolicy.ALLOW:
+        return tuple(rows)
     resolved: list[DecidedRow] = []
     for row in rows:
         if row.state is not FireState.READY or row.lane is not Lane.ON_TIME:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 def window_cap(quota_dispatch_per_s: int, rate_pct: int) -> int:
     """Fires that a lane may release in any ten seconds; at least one, unless the rate is 0."""
-    if rate_pct <= 0:
+    if rate_pct <= 0 or quota_dispatch_per_s <= 0:
         return 0
     return max(1, quota_dispatch_per_s * rate_pct * (RATE_WINDOW_US // SECOND_US) // 100)
 

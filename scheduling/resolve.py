@@ -6,7 +6,7 @@ inside it, to the decision just made. Pure all the same.
 
 from typing import NamedTuple
 
-from scheduling.decide import look_ahead
+from scheduling.decide import look_ahead, with_retry_ends
 from scheduling.decision import DecidedRow, Decision
 from scheduling.draft import TriggerView
 from scheduling.overlap import resolve_overlap
@@ -29,8 +29,23 @@ def resolve(
     if policy is not OverlapPolicy.ALLOW:
         rows = resolve_overlap(policy, decision.rows, slot_taken=slot.taken, buffered=slot.buffered)
         given_back = sum(1 for row in rows if row.cause is Cause.OVERLAP)
-        decision = decision._replace(rows=rows, fired_delta=decision.fired_delta - given_back)
-    return look_ahead(_absorb(decision, view), view)
+        decision = decision._replace(
+            rows=_into_the_newest(rows), fired_delta=decision.fired_delta - given_back
+        )
+    decision = look_ahead(_absorb(decision, view), view)
+    return decision._replace(rows=with_retry_ends(decision.rows, decision.next_due_us))
+
+
+def _into_the_newest(rows: tuple[DecidedRow, ...]) -> tuple[DecidedRow, ...]:
+    """Coalesced rows follow the newest fire left; where overlap left none, they keep the chain."""
+    skipped = {row.scheduled_us for row in rows if row.cause is Cause.OVERLAP}
+    newest_us = max((row.scheduled_us for row in rows if row.cause is None), default=None)
+    if not skipped or newest_us is None:
+        return rows
+    return tuple(
+        row._replace(coalesced_into_us=newest_us) if row.coalesced_into_us in skipped else row
+        for row in rows
+    )
 
 
 def _absorb(decision: Decision, view: TriggerView) -> Decision:

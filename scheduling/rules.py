@@ -48,15 +48,25 @@ class Span(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The undecided part of one span: after exclusive, through inclusive, None = still open."""
+    """The undecided part of one span: after exclusive, through inclusive, None = still open.
+
+    `ended_us` is when a pause, a quarantine or a deletion was over, None = it is not. A pause
+    may consist of several spans (an edit inside it starts a new one): it ends for all of them
+    at its resume, whose `resume_rule` holds for the whole of it. `is_quarantined` says that a
+    quarantine followed or is the span, so that its rule may be one that cannot be evaluated.
+    """
 
     after_us: int
     through_us: int | None
     span: Span
     resume_rule: ResumeRule | None
+    ended_us: int | None
+    is_quarantined: bool
 
 
 class Undecided(NamedTuple):
+    """An instant that needs a decision; `due_us` is when, the pause's end for a paused one."""
+
     instant_us: int
     due_us: int
     version: int
@@ -87,37 +97,70 @@ def grace_us(instant_us: int, next_us: int | None) -> int:
 
 
 def segments(spans: Sequence[Span], cursor_us: int) -> Iterator[Segment]:
-    """The parts of the spans that lie after the cursor, in order.
-
-    A pause is edited but not ended by another paused span: it stays open until the span that
-    ends it, whose resume rule then holds for all of it.
-    """
+    """The parts of the spans that lie after the cursor, in order."""
     for index, span in enumerate(spans):
-        following = spans[index + 1] if index + 1 < len(spans) else None
-        ending = following
-        if span.kind is SpanKind.PAUSED:
-            ending = next((s for s in spans[index + 1 :] if s.kind is not SpanKind.PAUSED), None)
+        through_us = spans[index + 1].from_us if index + 1 < len(spans) else None
         after_us = max(cursor_us, span.from_us)
-        if following is not None and following.from_us <= after_us:
+        if through_us is not None and through_us <= after_us:
             continue
-        through_us = None if following is None or ending is None else following.from_us
-        yield Segment(after_us, through_us, span, ending.resume_rule if ending else None)
+        ended_by = _ended_by(spans, index)
+        yield Segment(
+            after_us,
+            through_us,
+            span,
+            ended_by.resume_rule if ended_by else None,
+            ended_by.from_us if ended_by else None,
+            any(later.kind is SpanKind.QUARANTINED for later in spans[index:]),
+        )
 
 
 def first_undecided(
-    spans: Sequence[Span], versions: Mapping[int, Rules], cursor_us: int
+    spans: Sequence[Span],
+    versions: Mapping[int, Rules],
+    cursor_us: int,
+    *,
+    fired_count: int = 0,
 ) -> Undecided | None:
     """The first instant after the cursor that still needs a decision, or None.
 
     Serves the commit, the change transaction and the rebuild alike. An open pause, a quarantine
-    and a deletion have none: the open span itself is the cover.
+    and a deletion have none: the open span itself is the cover. Instants beyond `max_fires`
+    have none either: with `fired_count` reached they are not due.
     """
-    for after_us, through_us, span, _ in segments(spans, cursor_us):
-        if span.kind is not SpanKind.LIVE and through_us is None:
+    for segment in segments(spans, cursor_us):
+        if segment.span.kind is not SpanKind.LIVE and segment.ended_us is None:
             return None
-        rules = versions[span.version]
-        instant_us = rules.recurrence.next_after_us(after_us)
-        if instant_us is None or (through_us is not None and instant_us > through_us):
-            continue
-        return Undecided(instant_us, due_of(rules, instant_us), span.version)
+        try:
+            found = first_in(segment, versions, fired_count=fired_count)
+        except Exception:
+            # What was quarantined may be the rule itself: its span is decided as a whole.
+            if not segment.is_quarantined or segment.through_us is None:
+                raise
+            return Undecided(segment.through_us, segment.through_us, segment.span.version)
+        if found is not None:
+            return found
     return None
+
+
+def first_in(
+    segment: Segment, versions: Mapping[int, Rules], *, fired_count: int
+) -> Undecided | None:
+    """The first instant of one segment, None where it has none that is due at all."""
+    version, through_us = segment.span.version, segment.through_us
+    rules = versions[version]
+    if rules.max_fires is not None and fired_count >= rules.max_fires:
+        return None
+    instant_us = rules.recurrence.next_after_us(segment.after_us)
+    if instant_us is None or (through_us is not None and instant_us > through_us):
+        return None
+    if segment.span.kind is not SpanKind.LIVE and segment.ended_us is not None:
+        return Undecided(instant_us, segment.ended_us, version)
+    return Undecided(instant_us, due_of(rules, instant_us), version)
+
+
+def _ended_by(spans: Sequence[Span], index: int) -> Span | None:
+    """The span that ended this one; the spans of one pause share their end."""
+    later = iter(spans[index + 1 :])
+    if spans[index].kind is SpanKind.PAUSED:
+        later = (span for span in later if span.kind is not SpanKind.PAUSED)
+    return next(later, None)
