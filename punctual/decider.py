@@ -9,7 +9,7 @@ from typing import Final
 
 from ports import log_actions as log
 from ports.lanes import LanesPort
-from ports.records import AuditRecord, LaneMessage
+from ports.records import AuditRecord, CommitResult, LaneMessage
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading, GateReason, GateState, GateVerdict, observe
@@ -121,7 +121,7 @@ class Decider:
             ttl_us=self._lease_ttl_us,
             epsilon_us=reading.epsilon_us,
         )
-        self._held = beat.held
+        self._held = dict(beat.held)
         self._held_until_us = now_us + self._lease_ttl_us
         self._next_heartbeat_us = now_us + self._lease_ttl_us // 3
         if beat.lost:
@@ -138,24 +138,31 @@ class Decider:
         for partition_id in sorted(due, key=due.__getitem__):
             more = due[partition_id] <= self._clock.now().earliest_us
             while more:
-                now_us = self._clock.now().earliest_us
+                # A long pass must neither outlive its leases nor overlook a step of the clock.
+                reading = self._clock.now()
+                if not self._look_at(reading).is_open:
+                    return fires
+                self._keep_leases(reading)
+                epoch = self._held.get(partition_id)
+                if epoch is None:
+                    break
                 result = self._store.due_index.commit_due(
-                    partition_id,
-                    self._held[partition_id],
-                    now_us=now_us,
-                    row_limit=COMMIT_ROWS_MAX,
+                    partition_id, epoch, now_us=reading.earliest_us, row_limit=COMMIT_ROWS_MAX
                 )
-                if result.fenced:
-                    log.warning("commit_fenced", partition_id=partition_id)
-                    self._held.pop(partition_id)
-                    self._next_heartbeat_us = 0
-                self._send(result.ready)
+                self._take_in(partition_id, result)
                 fires += len(result.ready)
-                for quarantined in result.quarantined:
-                    log.warning("trigger_quarantined", **quarantined._asdict())
                 more = result.more and not result.fenced
         self._mark()
         return fires
+
+    def _take_in(self, partition_id: int, result: CommitResult) -> None:
+        self._send(result.ready)
+        if result.fenced:
+            log.warning("commit_fenced", partition_id=partition_id)
+            self._held.pop(partition_id, None)
+            self._next_heartbeat_us = 0
+        for quarantined in result.quarantined:
+            log.warning("trigger_quarantined", **quarantined._asdict())
 
     def _repair(self, reading: ClockReading) -> None:
         now_us = reading.earliest_us

@@ -1,0 +1,41 @@
+"""From the text of a manifest to the changes it asks of a store."""
+
+import getpass
+import os
+from pathlib import Path
+
+from ports.changes import Change
+from ports.registry import RegistryPort
+from punctual.apply import changes_of
+from punctual.manifest import load_manifest
+
+
+def changes_in(
+    registry: RegistryPort,
+    text: bytes,
+    *,
+    name: str,
+    folder: Path | None,
+    now_us: int,
+    allow_loopback: bool,
+) -> list[Change]:
+    """The changes of one manifest; `folder` is where its relative files start.
+
+    Raises ManifestErrors with every problem of the file.
+    """
+    manifest = load_manifest(text, name=name, now_us=now_us, allow_loopback=allow_loopback)
+    return changes_of(
+        manifest,
+        registry,
+        actor=local_actor(),
+        environment=os.environ,
+        folder=folder or Path(),
+    )
+
+
+def local_actor() -> str:
+    """Who acts, as the audit names them: the user of this machine."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except OSError:
+        return f"cli:{os.getuid()}"

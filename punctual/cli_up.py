@@ -1,0 +1,272 @@
+"""`punctual up`: the whole service in one process."""
+
+import asyncio
+import errno
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from adapters.clock_fixed import FixedClock
+from ports import log_actions as log
+from ports.changes import Change, ChangeKind, ChangeResult
+from ports.errors import ChangeRefused, PortError
+from ports.time_authority import TimeAuthorityPort
+from punctual.applying import changes_in, local_actor
+from punctual.data_folder import DataFolder, open_data_folder
+from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
+from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
+from punctual.logs import LEVELS, configure_logs
+from punctual.manifest import ManifestErrors
+from punctual.missed_report import missed_lines
+from punctual.receiver import ReceivedFire, line_of
+from punctual.version import __version__
+from scheduling.instants import from_us
+from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX, MANIFEST_BYTES_MAX
+
+_LINES_MAX: Final = 20
+_HOW_TO_ADD: Final = """
+Add a trigger: write it to mine.yaml, then start again with --manifest mine.yaml beside --demo.
+
+  tenants:
+    demo:
+      targets: {{receiver: {{url: "{endpoint}"}}}}
+      triggers:
+        mine: {{schedule: "*/5 * * * *", zone: Europe/Berlin, target: receiver}}
+
+Meanwhile, in another terminal: punctual fires --data {data} --follow
+One line a fire, with how late it came. Ctrl-C ends it.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpOptions:
+    """The command line of `up`, checked."""
+
+    data: Path
+    manifests: tuple[Path, ...]
+    demo: bool
+    receiver_port: int
+    epsilon_ms: float
+    lease_ttl_s: float
+    in_flight_max: int
+    allow_loopback: bool
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".punctual"),
+    envvar="PUNCTUAL_DATA",
+    show_default=True,
+    help="Folder of the store and its keys.",
+)
+@click.option(
+    "--manifest",
+    "manifests",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="YAML of tenants, targets and triggers; applied as one transaction, again on SIGHUP.",
+)
+@click.option("--demo", is_flag=True, help="Add a demo tenant and a receiver to watch.")
+@click.option(
+    "--receiver-port",
+    type=click.IntRange(0, 65535),
+    default=DEMO_PORT,
+    show_default=True,
+    help="Port of the demo receiver, on loopback.",
+)
+@click.option(
+    "--epsilon-ms",
+    type=click.FloatRange(0, 100),
+    default=5.0,
+    show_default=True,
+    help="Bound of this machine's clock error; an instant fires this much after it at least.",
+)
+@click.option(
+    "--lease-ttl-s",
+    type=click.FloatRange(1, LEASE_TTL_S_MAX),
+    default=LEASE_TTL_S_DEFAULT,
+    show_default=True,
+    help="How long a dead process keeps its partitions.",
+)
+@click.option(
+    "--in-flight-max",
+    type=click.IntRange(1, 10_000),
+    default=IN_FLIGHT_DEFAULT,
+    show_default=True,
+    help="Attempts at once.",
+)
+@click.option(
+    "--allow-loopback/--no-allow-loopback",
+    default=True,
+    show_default=True,
+    help="Whether targets on this machine may be called; other private addresses never.",
+)
+@click.option("--log-level", type=click.Choice(LEVELS), default="warning", show_default=True)
+@click.option("--log-json", is_flag=True, help="Log lines as JSON.")
+def up(log_level: str, log_json: bool, **options: Any) -> None:
+    """Run the service: decide, commit, deliver. Ctrl-C drains and ends it."""
+    configure_logs(level=log_level, as_json=log_json)
+    try:
+        _run(UpOptions(**options))
+    except (ManifestErrors, PortError) as error:
+        click.echo(f"Not started. {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        click.echo(
+            "receiver-port: the port is in use: end what uses it, or name another one "
+            "with --receiver-port (0 takes any free one)",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def _run(options: UpOptions) -> None:
+    folder = open_data_folder(options.data, create=True)
+    try:
+        asyncio.run(_serve(folder, options))
+    finally:
+        folder.close()
+
+
+async def _serve(folder: DataFolder, options: UpOptions) -> None:
+    clock = FixedClock(epsilon_us=round(options.epsilon_ms * 1_000))
+    pinned = folder.store.due_index.pinned_tzdata()
+    _say(f"punctual {__version__}: data in {options.data}, tzdata {pinned}")
+    async with AsyncExitStack() as stack:
+        demo: tuple[str, str] | None = None
+        if options.demo:
+            receiver, secret = demo_receiver(
+                folder.store.registry, _print_fire, port=options.receiver_port
+            )
+            await stack.enter_async_context(receiver)
+            demo = (receiver.endpoint, secret)
+        apply = _Applier(folder, options, clock, demo)
+        _tell_changes(apply())
+        started_us = clock.now().wall_us
+        service = LocalService(
+            folder,
+            clock,
+            settings=LocalSettings(
+                lease_ttl_s=options.lease_ttl_s,
+                in_flight_max=options.in_flight_max,
+                allow_loopback=options.allow_loopback,
+            ),
+            on_hangup=lambda: _reapply(apply),
+            on_first_pass=lambda: _tell_missed(folder, started_us),
+        )
+        _tell_next(folder)
+        if demo is not None:
+            _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data))
+        await service.run()
+    _say("Stopped: attempts in flight have ended, leases are released. Start again at any time.")
+
+
+class _Applier:
+    """Reads the manifests and applies them all as one transaction; again at every call."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        options: UpOptions,
+        clock: TimeAuthorityPort,
+        demo: tuple[str, str] | None,
+    ) -> None:
+        self._registry = folder.store.registry
+        self._options = options
+        self._clock = clock
+        self._demo = demo
+
+    def __call__(self) -> list[ChangeResult]:
+        """ManifestErrors with every problem of a file, ChangeRefused with every refused change."""
+        now_us = self._clock.now().earliest_us
+        changes: list[Change] = []
+        if self._demo is not None:
+            endpoint, secret = self._demo
+            changes += demo_changes(self._registry, endpoint=endpoint, secret=secret, now_us=now_us)
+        for path in self._options.manifests:
+            changes += changes_in(
+                self._registry,
+                _read(path),
+                name=str(path),
+                folder=path.parent,
+                now_us=now_us,
+                allow_loopback=self._options.allow_loopback,
+            )
+        return self._registry.apply(
+            changes, now_us=self._clock.now().earliest_us, actor=local_actor()
+        )
+
+
+def _read(path: Path) -> bytes:
+    """At most one byte more than a manifest may have, so that the size is what is refused."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MANIFEST_BYTES_MAX + 1)
+    except OSError as error:
+        raise ChangeRefused((f"manifest: {path} cannot be read: {error.strerror}",)) from error
+
+
+def _reapply(apply: _Applier) -> None:
+    """On SIGHUP: a manifest with a fault changes nothing and ends nothing."""
+    try:
+        results = apply()
+    except (ManifestErrors, PortError) as error:
+        log.error("manifest_refused", error=str(error))
+        click.echo(f"Not applied, the old definitions stay:\n{error}", err=True)
+        return
+    log.info("manifest_applied", changes=len(results))
+    _tell_changes(results)
+
+
+def _tell_changes(results: list[ChangeResult]) -> None:
+    changed = [result for result in results if result.kind is not ChangeKind.UNCHANGED]
+    if results and not changed:
+        _say("Manifest applied: everything is as it says already.")
+    for result in changed[:_LINES_MAX]:
+        subject = result.subject
+        if result.subject != result.tenant_id:
+            subject = f"{result.tenant_id}/{result.subject}"
+        due = "" if result.next_due_us is None else f", next {_local_text(result.next_due_us)}"
+        _say(f"  {result.kind.value} {subject}{due}")
+    if len(changed) > _LINES_MAX:
+        _say(f"  and {len(changed) - _LINES_MAX} more")
+
+
+def _tell_next(folder: DataFolder) -> None:
+    triggers = folder.store.registry.triggers(limit=1)
+    if not triggers:
+        _say("No triggers yet: give some with --manifest FILE, or look around with --demo.")
+
+
+def _tell_missed(folder: DataFolder, started_us: int) -> None:
+    try:
+        lines = missed_lines(folder.store.history, since_us=started_us)
+    except PortError as error:
+        log.warning("store_unavailable", error=str(error))
+        return
+    if lines:
+        _say("Missed while nothing was running:")
+        for line in lines:
+            _say(f"  {line}")
+
+
+def _print_fire(fire: ReceivedFire) -> None:
+    _say(f"{_local_text(fire.received_at_us)}  {line_of(fire)}")
+
+
+def _local_text(instant_us: int) -> str:
+    """Wall time of this machine, for a person who watches it."""
+    return from_us(instant_us).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _say(line: str) -> None:
+    click.echo(line)
+    sys.stdout.flush()

@@ -1,0 +1,165 @@
+"""The one-process host: a decider thread and a dispatcher on one data folder, until a signal.
+
+What a newcomer runs, and what a small installation can stay on. Several may share one folder.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from dispatcher.dispatcher import Dispatcher, Finished
+from dispatcher.http_delivery import HttpDelivery
+from ports import log_actions as log
+from ports.errors import PortError, TzdataMismatch
+from ports.time_authority import TimeAuthorityPort
+from punctual.data_folder import DataFolder
+from punctual.decider import Decider
+from scheduling.instants import SECOND_US
+from scheduling.limits import LEASE_TTL_S_DEFAULT
+
+IN_FLIGHT_DEFAULT: Final = 500
+_SLICE_S: Final = 0.1  # how long another process's edit may go unnoticed
+_BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """How one process runs. `owner_id` names it in leases and audit entries."""
+
+    lease_ttl_s: float = LEASE_TTL_S_DEFAULT
+    in_flight_max: int = IN_FLIGHT_DEFAULT
+    allow_loopback: bool = True
+    owner_id: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
+
+
+class LocalService:
+    """Runs decider and dispatcher; `stop` from any thread or by SIGTERM and SIGINT."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        clock: TimeAuthorityPort,
+        *,
+        settings: LocalSettings,
+        watch: Callable[[Finished], None] | None = None,
+        on_hangup: Callable[[], None] | None = None,
+        on_first_pass: Callable[[], None] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._settings = settings
+        self._watch = watch
+        self._on_hangup = on_hangup
+        self._on_first_pass = on_first_pass
+        self._decider = Decider(
+            store=folder.store,
+            lanes=folder.lanes,
+            clock=clock,
+            owner_id=settings.owner_id,
+            lease_ttl_us=round(settings.lease_ttl_s * SECOND_US),
+        )
+        self._stopping = threading.Event()
+        self._failure: BaseException | None = None
+
+    def stop(self) -> None:
+        """Ask the service to drain and end."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Until stopped: then no new decisions, attempts in flight end, leases are released.
+
+        Raises what made the decider fail, if anything did.
+        """
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(signum, self.stop)
+        if self._on_hangup is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._hang_up, loop)
+        log.info("service_started", owner_id=self._settings.owner_id)
+        stop = asyncio.Event()
+        decider = threading.Thread(target=self._decide_until_stopped, name="decider")
+        decider.start()
+        try:
+            async with HttpDelivery(allow_loopback=self._settings.allow_loopback) as delivery:
+                dispatcher = Dispatcher(
+                    ledger=self._folder.store.ledger,
+                    lanes=self._folder.lanes,
+                    clock=self._clock,
+                    deliverer=delivery,
+                    in_flight_max=self._settings.in_flight_max,
+                    watch=self._watch,
+                )
+                running = asyncio.create_task(dispatcher.run(stop))
+                ended = asyncio.create_task(asyncio.to_thread(decider.join))
+                await asyncio.wait((running, ended), return_when=asyncio.FIRST_COMPLETED)
+                self.stop()
+                await ended
+                stop.set()
+                await running
+        finally:
+            self.stop()
+            decider.join()
+            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                loop.remove_signal_handler(signum)
+        log.info("service_stopped")
+        if self._failure is not None:
+            raise self._failure
+
+    def _hang_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._on_hangup is not None:
+            loop.run_in_executor(None, self._on_hangup)
+
+    def _decide_until_stopped(self) -> None:
+        try:
+            self._step_until_stopped()
+        except Exception as error:
+            # A decider that cannot go on must not leave half a service running.
+            self._failure = error
+        log.info("service_stopping")
+        with suppress(PortError):
+            self._decider.release()
+        self.stop()
+
+    def _step_until_stopped(self) -> None:
+        failures = 0
+        first = True
+        while not self._stopping.is_set():
+            try:
+                done = self._decider.step()
+                failures = 0
+            except TzdataMismatch as error:
+                log.warning("tzdata_mismatch", error=str(error))
+                raise
+            except PortError as error:
+                log.warning("store_unavailable", error=str(error))
+                self._stopping.wait(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
+                failures += 1
+                continue
+            if first and done.is_open and self._decider.partitions:
+                first = False
+                if self._on_first_pass is not None:
+                    self._on_first_pass()
+            self._sleep_until(done.next_us)
+
+    def _sleep_until(self, wall_us: int) -> None:
+        """Until the time has come, somebody else has committed something, or the end."""
+        seen = self._data_version()
+        while not self._stopping.is_set():
+            left_s = (wall_us - self._clock.now().wall_us) / SECOND_US
+            if left_s <= 0:
+                return
+            self._stopping.wait(min(left_s, _SLICE_S))
+            if left_s > _SLICE_S and self._data_version() != seen:
+                return
+
+    def _data_version(self) -> int:
+        try:
+            return self._folder.store.data_version()
+        except PortError:
+            return -1
