@@ -1,0 +1,59 @@
+"""Each port's fixtures, once for every adapter in the registry."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ports.lanes import LanesPort
+from ports.payload_keys import PayloadKeysPort
+from ports.store import Store
+from ports.time_authority import TimeAuthorityPort
+from tests.contract.factories import (
+    LANES,
+    PAYLOAD_KEYS,
+    STORES,
+    TIME_AUTHORITIES,
+    LanesHarness,
+    StoreHarness,
+)
+
+
+@pytest.fixture(params=STORES)
+def harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreHarness]:
+    harness = STORES[request.param](tmp_path)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def store(harness: StoreHarness) -> Store:
+    return harness.open()
+
+
+@pytest.fixture(params=LANES)
+def lanes_harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LanesHarness]:
+    harness = LANES[request.param](tmp_path)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def lanes(lanes_harness: LanesHarness) -> LanesPort:
+    return lanes_harness.open()
+
+
+@pytest.fixture(params=PAYLOAD_KEYS)
+def open_keys(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], PayloadKeysPort]:
+    """Each call is another handle on the same keys."""
+    return PAYLOAD_KEYS[request.param](tmp_path)
+
+
+@pytest.fixture
+def keys(open_keys: Callable[[], PayloadKeysPort]) -> PayloadKeysPort:
+    return open_keys()
+
+
+@pytest.fixture(params=TIME_AUTHORITIES)
+def time_authority(request: pytest.FixtureRequest) -> TimeAuthorityPort:
+    return TIME_AUTHORITIES[request.param]()
