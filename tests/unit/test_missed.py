@@ -162,6 +162,7 @@ def test_missed_gap_starts_after_what_expired() -> None:
         pytest.param(ALL, 630, 2, 5, each(60, 180), 180, id="all_ends_mid_way"),
         pytest.param(ALL, 630, 0, 10, [*each(60, 540), "600 ready"], 600, id="all_just_enough"),
         pytest.param(ALL, 630, 0, 9, each(60, 540), 540, id="all_leaves_none_on_time"),
+        pytest.param(ALL, 700, 0, 9, each(60, 540), 540, id="all_but_one"),
         pytest.param(ALL, 700, 5, 5, [], 0, id="all_reached_before"),
         pytest.param(SKIP, 630, 4, 5, ["60..540 x9 skipped_by_policy", "600 ready"],
                      600, id="skip_counts_only_what_fires"),

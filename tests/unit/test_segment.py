@@ -203,6 +203,22 @@ def test_pause_twice_without_an_instant_between_is_one_range_row() -> None:
     assert brief(decide(view, 311 * SECOND_US)) == ["60..300 x5 paused"]
 
 
+def test_pause_twice_with_a_gap_between_stays_two_range_rows() -> None:
+    spans = (
+        Span(0, PAUSED, 1),
+        Span(500 * SECOND_US, LIVE, 1, ResumeRule.FIRE_ALL),
+        Span(500 * SECOND_US, PAUSED, 1),
+        Span(1_000 * SECOND_US, LIVE, 1, ResumeRule.FIRE_ALL),
+    )
+    rules = a_rules(recurrence=at_seconds(*range(1, 1_001), 4200), horizon_us=200 * SECOND_US)
+    assert brief(decide(a_view(rules=rules, spans=spans), 1_000 * SECOND_US)) == [
+        "1..299 x299 expired_past_horizon",
+        "501..799 x299 expired_past_horizon",
+        "gap (299..500] x201 at 500",
+        "gap (799..1000] x201 at 1000",
+    ]
+
+
 def test_pause_counts_nothing_once_max_fires_is_reached() -> None:
     rules = a_rules(recurrence=PAUSED_MINUTES, max_fires=2)
     view = a_paused_view(rules=rules, resume_rule=None, until_us=600 * SECOND_US)
