@@ -26,6 +26,10 @@ from ports.errors import (
 )
 
 BUSY_TIMEOUT_S: Final = 5.0
+_CACHE_KIB: Final = 64 * 1024
+# A burst touches the same index pages again and again: folding them into the file at every
+# thousandth page, SQLite's default, would write them out over and over.
+_CHECKPOINT_PAGES: Final = 20_000
 _SQL_PACKAGE: Final = "schemas.sql.sqlite"
 
 # One lock a file for all databases of the process: the store's and the lanes' writers too.
@@ -174,7 +178,8 @@ class SqliteDatabase:
         connection.execute(f"PRAGMA synchronous={self._synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute("PRAGMA cache_size=-65536")
+        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
         return connection
 
     def _refuse_newer(self) -> None:

@@ -37,13 +37,17 @@ class FireKey(NamedTuple):
 
 
 def trigger_id_of(tenant_id: str, name: str, *, generation: int) -> str:
-    """The id of the n-th trigger of that name: a re-created name is a new trigger."""
+    """The id of the n-th trigger of that name: a re-created name is a new trigger.
+
+    The hash begins with the partition, so that in every table that is keyed by trigger the rows
+    of one partition lie side by side: a commit of a partition touches few pages.
+    """
     return "t" + _digest(f"{tenant_id}\0{name}\0{generation}", 10).hex()
 
 
 def partition_of(trigger_id: str) -> int:
-    """The partition, 0 to 255, that decides a trigger."""
-    return int.from_bytes(_digest(trigger_id, 4), "big") % PARTITIONS
+    """The partition, 0 to 255, that decides a trigger: the first byte of its id's hash."""
+    return int(trigger_id[1:3], 16) % PARTITIONS
 
 
 def trace_parent_of(key: FireKey) -> str:
