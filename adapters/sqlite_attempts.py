@@ -38,7 +38,11 @@ def finish_attempt(
     still ends the fire when the target answered for good.
     """
     sql = context.sql
-    connection.execute(
+    found = connection.execute(sql["ledger_fire_for_finish"], key).fetchone()
+    attempt = connection.execute(sql["slot_last_attempt_result"], (*key, n)).fetchone()
+    if found is None or attempt is None:
+        return None
+    recorded = connection.execute(
         sql["ledger_finish_attempt"],
         (
             now_us,
@@ -48,13 +52,10 @@ def finish_attempt(
             *key,
             n,
         ),
-    )
-    found = connection.execute(sql["ledger_fire_for_finish"], key).fetchone()
-    if found is None:
-        return None
+    ).rowcount
     state, next_n, lane, version, due_us, first_us, retry_until_us = found
     state = FireState(state)
-    if state not in _WAITS:
+    if not recorded or state not in _WAITS:
         return FinishResult(key, state)
     facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
     window_from_us = due_us if lane == Lane.ON_TIME else (first_us or now_us)

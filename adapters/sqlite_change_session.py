@@ -25,6 +25,7 @@ from ports.changes import (
     PutTrigger,
     ResumeTrigger,
 )
+from ports.errors import PayloadUnreadable
 from ports.records import (
     AuditRecord,
     TargetRecord,
@@ -32,6 +33,7 @@ from ports.records import (
 )
 from scheduling.decide import look_ahead
 from scheduling.decision import Decision
+from scheduling.errors import RuleError
 from scheduling.keys import partition_of, trigger_id_of
 from scheduling.limits import NOTE_CHARS_MAX
 from scheduling.vocabulary import SpanKind, TriggerState
@@ -87,7 +89,12 @@ class ChangeSession:
         if secret_ref is None or not self._is_secret(target, secret_ref):
             previous_ref = secret_ref
             secret_ref = put_secret(
-                self.connection, self.context, target, secret=target.secret, now_us=self.now_us
+                self.connection,
+                self.context,
+                target,
+                secret=target.secret,
+                previous_ref=previous_ref,
+                now_us=self.now_us,
             )
         wanted = (target.endpoint, target.timeout_s, target.kind, secret_ref, previous_ref)
         if found == wanted:
@@ -192,6 +199,7 @@ class ChangeSession:
     def _(self, change: DeleteTrigger) -> ChangeResult:
         _check_note(change.note)
         trigger = self._need(change.tenant_id, change.name)
+        self.live_counts.pop(change.tenant_id, None)
         return self._change(
             change.tenant_id,
             change.name,
@@ -255,16 +263,21 @@ class ChangeSession:
     def _change(
         self, tenant_id: str, name: str, trigger: TriggerRow, change: SpanChange, /
     ) -> ChangeResult:
-        return change_span(
-            self.connection,
-            self.context,
-            trigger,
-            tenant_id=tenant_id,
-            name=name,
-            change=change,
-            now_us=self.now_us,
-            actor=self.actor,
-        )
+        try:
+            return change_span(
+                self.connection,
+                self.context,
+                trigger,
+                tenant_id=tenant_id,
+                name=name,
+                change=change,
+                now_us=self.now_us,
+                actor=self.actor,
+            )
+        except RuleError as error:
+            raise Refused(
+                f"{tenant_id}/{name}: recurrence: {error}: put a definition that can be evaluated"
+            ) from error
 
     def _find(self, tenant_id: str, name: str) -> TriggerRow | None:
         row = self.connection.execute(self.sql["registry_trigger"], (tenant_id, name)).fetchone()
@@ -298,12 +311,13 @@ class ChangeSession:
         return None if found is None else found[0]
 
     def _is_secret(self, target: TargetRecord, secret_ref: str) -> bool:
-        if target.secret is None:
-            return True
-        stored = read_payload(
-            self.connection, self.context, target.tenant_id, payload_ref=secret_ref
-        )
-        return stored == target.secret.encode()
+        try:
+            stored = read_payload(
+                self.connection, self.context, target.tenant_id, payload_ref=secret_ref
+            )
+        except PayloadUnreadable:
+            return False
+        return target.secret is None or stored == target.secret.encode()
 
     def _audit(self, action: str, tenant_id: str, subject: str, *, prior: object) -> None:
         prior_value = None if prior is None else json.dumps(prior)

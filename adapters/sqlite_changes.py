@@ -11,6 +11,7 @@ from typing import NamedTuple
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import DueRow, resolve_in_store, view_of, write_decision
+from adapters.sqlite_rebuild import healed
 from adapters.sqlite_stop import stop_waiting
 from ports.changes import ChangeKind, ChangeResult
 from ports.errors import PortError
@@ -73,7 +74,9 @@ def change_span(
     """Settle the trigger up to now, then let the new span begin."""
     key = (tenant_id, trigger.trigger_id)
     sql = context.sql
-    row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+    row = healed(
+        connection, context, DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+    )
     from_us = max(now_us, row.decided_through_us, row.span_from_us)
     revision = trigger.revision + 1
     span = Span(from_us, change.kind, change.version, change.resume_rule)
@@ -175,41 +178,65 @@ def _settled(
     except (sqlite3.Error, PortError):
         raise
     except Exception as error:
-        broken_from_us = max(row.decided_through_us, row.span_from_us)
-        connection.execute(
-            context.sql["commit_insert_span"],
-            (
-                *row.key,
-                revision,
-                broken_from_us,
-                SpanKind.QUARANTINED.value,
-                row.version,
-                None,
-                f"{type(error).__name__}: {error}"[:500],
-                actor,
-            ),
+        _quarantine(
+            connection, context, row, span=span, revision=revision, error=error, actor=actor
         )
         view = view_of(connection, context, row, appended=(span,))
         decision = settle(view, span.from_us, stopped_by=stopped_by)
         revision += 1
     decision = _never_early(decision, now_us)
-    decision = resolve_in_store(
+    # A buffered fire that starts here is published by the sweep, as all that a change makes ready.
+    decision, _ = resolve_in_store(
         connection, context, decision, view=view, key=row.key, now_us=now_us
     )
     return view, decision, revision
 
 
+def _quarantine(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    row: DueRow,
+    *,
+    span: Span,
+    revision: int,
+    error: Exception,
+    actor: str,
+) -> None:
+    """The span whose rule cannot be evaluated; what was paused stays paused until its end."""
+    newest = connection.execute(context.sql["commit_spans_newest_first"], row.key).fetchone()
+    from_us = max(row.decided_through_us, row.span_from_us)
+    if newest[1] == SpanKind.PAUSED:
+        from_us = span.from_us
+    connection.execute(
+        context.sql["commit_insert_span"],
+        (
+            *row.key,
+            revision,
+            from_us,
+            SpanKind.QUARANTINED.value,
+            row.version,
+            None,
+            f"{type(error).__name__}: {error}"[:500],
+            actor,
+        ),
+    )
+
+
 def _never_early(decision: Decision, now_us: int) -> Decision:
-    """After a step back `from_at` lies ahead of the clock: what it settles waits till due."""
+    """After a step back `from_at` lies ahead of the clock: what it settles waits till due.
+
+    Gaps are then planned with that clock as their `now`, to the same end.
+    """
     return decision._replace(
         rows=tuple(
             fire._replace(
                 state=FireState.HELD, held_reason=HeldReason.DUE_LATER, not_before_us=fire.due_us
             )
-            if fire.state is FireState.READY and fire.due_us > now_us
+            if fire.state in (FireState.READY, FireState.HELD) and fire.due_us > now_us
             else fire
             for fire in decision.rows
-        )
+        ),
+        gaps=tuple(gap._replace(detected_us=min(gap.detected_us, now_us)) for gap in decision.gaps),
     )
 
 
@@ -226,6 +253,7 @@ def _begin(
         connection.execute(sql["registry_drop_due_row"], key)
         return None
     if change.reset_fired_count:
+        connection.execute(sql["registry_forget_fires"], key)
         connection.execute(sql["registry_reset_fired_count"], key)
     row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
     view = view_of(connection, context, row)

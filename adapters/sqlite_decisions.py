@@ -4,11 +4,12 @@ All functions run inside the caller's transaction.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_slots import read_slot, take_slot
+from adapters.sqlite_slots import slot_for_instant, take_slot
+from ports.errors import StoreConflict
 from ports.records import LaneMessage
 from scheduling.decision import DecidedRow, Decision
 from scheduling.draft import TriggerView
@@ -19,6 +20,8 @@ from scheduling.rules import Rules, Span
 from scheduling.vocabulary import WAITING, FireState, OverlapPolicy, ResumeRule, SpanKind
 
 _NO_SLOT = SlotView()
+# A pause stays undecided under its edits, and under a quarantine that its end brought to light.
+_UNSETTLED_UNDER = frozenset({SpanKind.PAUSED, SpanKind.QUARANTINED})
 
 
 class DueRow(NamedTuple):
@@ -37,10 +40,6 @@ class DueRow(NamedTuple):
         return (self.tenant_id, self.trigger_id)
 
 
-class DuplicateRows(Exception):
-    """The ledger already held a row that the cursor said was undecided: the backstop spoke."""
-
-
 def view_of(
     connection: sqlite3.Connection,
     context: SqliteContext,
@@ -54,7 +53,7 @@ def view_of(
     Every change settles what came before it, so only the newest span, or the newest run of
     paused ones, can hold undecided instants. `is_due` says that the row has a due time, so that
     its newest span is a live one and need not be read. `appended` are spans that the caller is
-    about to write. RuleError when a rule does not compile.
+    about to write. RuleError when a live rule does not compile.
     """
     if is_due:
         spans = [Span(row.span_from_us, SpanKind.LIVE, row.version)]
@@ -75,14 +74,18 @@ def resolve_in_store(
     view: TriggerView,
     key: tuple[str, str],
     now_us: int,
-) -> Decision:
-    """Overlap and absorption, with the slot as this transaction sees it."""
+) -> tuple[Decision, tuple[LaneMessage, ...]]:
+    """Overlap and absorption, with the slot as this transaction sees it.
+
+    Beside it, a buffered fire that got the slot before the decision's own instants.
+    """
     policy = view.versions[view.spans[-1].version].overlap_policy
-    if policy is OverlapPolicy.ALLOW:
-        return resolve(decision, view, policy=policy, slot=_NO_SLOT)
+    slot = _NO_SLOT
+    started: tuple[LaneMessage, ...] = ()
     has_ready = any(row.state is FireState.READY for row in decision.rows)
-    slot = read_slot(connection, context.sql, key, now_us=now_us, truncate=has_ready)
-    return resolve(decision, view, policy=policy, slot=slot)
+    if policy is not OverlapPolicy.ALLOW and has_ready:
+        slot, started = slot_for_instant(connection, context.sql, key, now_us=now_us)
+    return resolve(decision, view, policy=policy, slot=slot), started
 
 
 def fire_values(
@@ -146,6 +149,19 @@ def gap_values(
     ]
 
 
+def insert_all(
+    connection: sqlite3.Connection,
+    sql: Mapping[str, str],
+    fires: Sequence[tuple[object, ...]],
+    gaps: Sequence[tuple[object, ...]],
+) -> bool:
+    """Insert fires and gaps; False when the store held one of them already."""
+    for statement, values in (("commit_insert_fire", fires), ("commit_insert_gap", gaps)):
+        if values and connection.executemany(sql[statement], values).rowcount != len(values):
+            return False
+    return True
+
+
 def write_side_effects(
     connection: sqlite3.Connection,
     context: SqliteContext,
@@ -163,6 +179,8 @@ def write_side_effects(
             sql["commit_absorb_fire"],
             (decision.absorbed_into_us, now_us, *key, decision.absorbed_us),
         )
+        # It may have been released, and with it have taken the slot.
+        connection.execute(sql["slot_free"], (*key, decision.absorbed_us, 0))
     if view.versions[view.spans[-1].version].overlap_policy is not OverlapPolicy.ALLOW:
         for row in decision.rows:
             if row.state is FireState.READY:
@@ -184,10 +202,10 @@ def write_decision(
 ) -> list[LaneMessage]:
     """One trigger's decision, written on its own; what is ready comes back, to be published.
 
-    DuplicateRows when the ledger held one of the rows already.
+    StoreConflict when the ledger held one of the rows already.
     """
     sql = context.sql
-    values = [
+    fires = [
         value
         for version in sorted({row.version for row in decision.rows})
         for value in fire_values(
@@ -199,11 +217,9 @@ def write_decision(
             now_us=now_us,
         )
     ]
-    if values and connection.executemany(sql["commit_insert_fire"], values).rowcount != len(values):
-        raise DuplicateRows(f"{key[0]}/{key[1]}")
-    connection.executemany(
-        sql["commit_insert_gap"], gap_values(decision, key=key, partition_id=partition_id)
-    )
+    gaps = gap_values(decision, key=key, partition_id=partition_id)
+    if not insert_all(connection, sql, fires, gaps):
+        raise StoreConflict(f"{key[0]}/{key[1]}: the ledger holds a row that was just decided")
     write_side_effects(
         connection,
         context,
@@ -236,7 +252,7 @@ def ready_messages(decision: Decision, key: tuple[str, str]) -> list[LaneMessage
 
 
 class _Broken:
-    """Stands for the rule of a quarantined span, which may not even compile any more."""
+    """Stands for a rule that does not compile any more, where nothing live rests on it."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -260,7 +276,7 @@ def _rules(
     try:
         return context.versions.rules(connection, (*row.key, span.version))
     except RuleError as error:
-        if span.kind is not SpanKind.QUARANTINED:
+        if span.kind is SpanKind.LIVE:
             raise
         facts = context.versions.facts(connection, (*row.key, span.version))
         return Rules(
@@ -282,7 +298,7 @@ def _unsettled_spans(
     for from_us, kind, version, resume_rule in connection.execute(
         context.sql["commit_spans_newest_first"], row.key
     ):
-        if spans and not (kind == SpanKind.PAUSED == spans[-1].kind):
+        if spans and not (kind == SpanKind.PAUSED and spans[-1].kind in _UNSETTLED_UNDER):
             break
         rule = None if resume_rule is None else ResumeRule(resume_rule)
         spans.append(Span(from_us, SpanKind(kind), version, rule))

@@ -12,6 +12,7 @@ from typing import Final
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_versions import VersionFacts, rules_of
+from ports.errors import PayloadUnreadable
 from ports.records import TargetRecord, TriggerDefinition
 from scheduling.errors import InvalidRecurrence, RuleError
 from scheduling.instants import SECOND_US
@@ -74,14 +75,18 @@ def is_current(
     version: int,
     definition: TriggerDefinition,
 ) -> bool:
-    """Whether the stored version says the same, payload included."""
+    """Whether the stored version says the same, payload included; a lost payload does not."""
     fingerprint, payload_ref = connection.execute(
         context.sql["registry_version_identity"], (*key, version)
     ).fetchone()
     if fingerprint != _fingerprint(definition):
         return False
-    stored = read_payload(connection, context, key[0], payload_ref=payload_ref)
-    return stored == definition.payload
+    try:
+        return read_payload(connection, context, key[0], payload_ref=payload_ref) == (
+            definition.payload
+        )
+    except PayloadUnreadable:
+        return False
 
 
 def insert_version(
@@ -144,11 +149,15 @@ def put_secret(
     target: TargetRecord,
     *,
     secret: str | None,
+    previous_ref: str | None,
     now_us: int,
 ) -> str:
-    """Seal a signing secret, a new one when none is given; returns its reference."""
+    """Seal a signing secret, a new one when none is given; returns its reference.
+
+    The reference rests on the previous one, so that two secrets of one instant differ.
+    """
     plain = secret or "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
-    ref = _ref("secret", target.tenant_id, target.target_id, str(now_us))
+    ref = _ref("secret", target.tenant_id, target.target_id, previous_ref or "", str(now_us))
     put_payload(
         connection,
         context,

@@ -1,8 +1,9 @@
 """Deriving due rows again: the whole index from registry and ledger, or its times after an edit
-of the zone data, or one row after a count was given back."""
+of the zone data, or one row that fell behind the ledger or had a count given back."""
 
 import sqlite3
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
@@ -21,14 +22,11 @@ def rebuild_due_index(connection: sqlite3.Connection, context: SqliteContext) ->
     sql = context.sql
     connection.execute(sql["rebuild_drop_rows"])
     triggers = connection.execute(sql["rebuild_triggers"]).fetchall()
-    for tenant_id, trigger_id, partition_id, version, revision, floor_us, span_us in triggers:
-        key = (tenant_id, trigger_id)
-        last_us, fired, pending_us = connection.execute(sql["rebuild_ledger_facts"], key).fetchone()
-        gap_us, reserved = connection.execute(sql["rebuild_gap_facts"], key).fetchone()
-        cursor_us = max(us for us in (floor_us, last_us, gap_us) if us is not None)
-        fired_count = int(fired + reserved)
-        row = DueRow(*key, version, span_us, cursor_us, pending_us, fired_count)
-        next_due_us = _next_due_us(connection, context, row)
+    for *key, partition_id, version, revision, floor_us, fired_floor, span_us in triggers:
+        standing = _standing(
+            connection, sql, (key[0], key[1]), floor_us=floor_us, fired_floor=fired_floor
+        )
+        row = DueRow(key[0], key[1], version, span_us, *standing)
         connection.execute(
             sql["rebuild_insert_row"],
             (
@@ -37,13 +35,35 @@ def rebuild_due_index(connection: sqlite3.Connection, context: SqliteContext) ->
                 version,
                 revision,
                 span_us,
-                cursor_us,
-                next_due_us,
-                pending_us,
-                fired_count,
+                row.decided_through_us,
+                _next_due_us(connection, context, row),
+                row.pending_catch_up_us,
+                row.fired_count,
             ),
         )
     return len(triggers)
+
+
+def healed(connection: sqlite3.Connection, context: SqliteContext, row: DueRow) -> DueRow:
+    """The due row, put right where the ledger is further than its cursor.
+
+    The ledger is the truth: what it holds was decided, whatever the due row says. Costs two seeks
+    when there is nothing to put right.
+    """
+    sql = context.sql
+    newest = connection.execute(sql["rebuild_newest_row"], row.key).fetchone()
+    gap_us, _ = connection.execute(sql["rebuild_gap_facts"], row.key).fetchone()
+    known_us = (us for us in (newest and newest[0], gap_us) if us is not None)
+    if max(known_us, default=row.decided_through_us) <= row.decided_through_us:
+        return row
+    floor_us, fired_floor = connection.execute(sql["rebuild_floors"], row.key).fetchone()
+    standing = _standing(connection, sql, row.key, floor_us=floor_us, fired_floor=fired_floor)
+    connection.execute(sql["rebuild_heal_row"], (*standing, *row.key))
+    return row._replace(
+        decided_through_us=standing.decided_through_us,
+        pending_catch_up_us=standing.pending_catch_up_us,
+        fired_count=standing.fired_count,
+    )
 
 
 def adopt_tzdata(
@@ -95,6 +115,28 @@ def give_back(
     connection.execute(sql["rebuild_set_next_due"], (next_due_us, *key))
     if next_due_us is not None:
         connection.execute(sql["commit_unfinish_trigger"], key)
+
+
+class _Standing(NamedTuple):
+    """Where a trigger's decisions stand, as registry and ledger say."""
+
+    decided_through_us: int
+    pending_catch_up_us: int | None
+    fired_count: int
+
+
+def _standing(
+    connection: sqlite3.Connection,
+    sql: Mapping[str, str],
+    key: tuple[str, str],
+    *,
+    floor_us: int,
+    fired_floor: int,
+) -> _Standing:
+    last_us, fired, pending_us = connection.execute(sql["rebuild_ledger_facts"], key).fetchone()
+    gap_us, reserved = connection.execute(sql["rebuild_gap_facts"], key).fetchone()
+    cursor_us = max(us for us in (floor_us, last_us, gap_us) if us is not None)
+    return _Standing(cursor_us, pending_us, fired_floor + int(fired + reserved))
 
 
 def _next_due_us(connection: sqlite3.Connection, context: SqliteContext, row: DueRow) -> int | None:

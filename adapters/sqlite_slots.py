@@ -10,35 +10,41 @@ from ports.records import LaneMessage
 from scheduling.keys import FireKey
 from scheduling.resolve import SlotView
 from scheduling.retry import exhausted_state
-from scheduling.vocabulary import FireState, Lane, TransportResult
+from scheduling.vocabulary import WAITING, FireState, Lane, TransportResult
 
 Sql = Mapping[str, str]
 
 
 def read_slot(
-    connection: sqlite3.Connection, sql: Sql, key: tuple[str, str], *, now_us: int, truncate: bool
+    connection: sqlite3.Connection, sql: Sql, key: tuple[str, str], *, now_us: int
 ) -> SlotView:
-    """The slot as the next on-time instant finds it.
-
-    With `truncate`, a run that is only waiting for a retry ends first: unknown and still
-    holding the slot when its last try may have arrived, else undelivered and free.
-    """
+    """The slot as it is now; a run past its timeout gives it up."""
     buffered = connection.execute(sql["slot_buffered_count"], key).fetchone()[0]
     row = connection.execute(sql["slot_read"], key).fetchone()
     if row is None:
         return SlotView(False, buffered)
-    instant_us, sequence, run_until_us, state, next_n, lane = row
-    fire_key = FireKey(*key, instant_us, sequence)
+    instant_us, sequence, run_until_us = row[:3]
     if run_until_us is not None and run_until_us <= now_us:
-        connection.execute(sql["slot_free"], fire_key)
+        connection.execute(sql["slot_free"], FireKey(*key, instant_us, sequence))
         return SlotView(False, buffered)
-    waits_for_retry = state in (FireState.HELD, FireState.READY, FireState.QUEUED) and next_n > 1
-    if truncate and waits_for_retry and lane == Lane.ON_TIME:
-        ended = end_retries(connection, sql, fire_key, next_n=next_n, now_us=now_us)
-        if ended is FireState.UNDELIVERED:
-            connection.execute(sql["slot_free"], fire_key)
-            return SlotView(False, buffered)
     return SlotView(True, buffered)
+
+
+def slot_for_instant(
+    connection: sqlite3.Connection, sql: Sql, key: tuple[str, str], *, now_us: int
+) -> tuple[SlotView, tuple[LaneMessage, ...]]:
+    """The slot as a new on-time instant finds it, and a buffered fire that it went to.
+
+    A run that is only waiting for a retry ends first: unknown and still holding the slot when
+    its last try may have arrived, else undelivered and free. A free slot goes to the oldest
+    buffered fire before any newer instant.
+    """
+    _end_waiting_run(connection, sql, key, now_us=now_us)
+    slot = read_slot(connection, sql, key, now_us=now_us)
+    if slot.taken or not slot.buffered:
+        return slot, ()
+    started = next_buffered(connection, sql, key, now_us=now_us)
+    return SlotView(bool(started), slot.buffered - len(started)), started
 
 
 def take_slot(
@@ -72,8 +78,25 @@ def next_buffered(
     fire_key = FireKey(*key, instant_us, sequence)
     if not take_slot(connection, sql, fire_key, partition_id=partition_id, now_us=now_us):
         return ()
-    connection.execute(sql["fire_make_ready"], (next_due_us, now_us, *fire_key))
+    connection.execute(sql["slot_start_buffered"], (next_due_us, now_us, now_us, *fire_key))
     return (LaneMessage(fire_key, Lane.ON_TIME, 1),)
+
+
+def _end_waiting_run(
+    connection: sqlite3.Connection, sql: Sql, key: tuple[str, str], *, now_us: int
+) -> None:
+    """End what only waits for a retry in the slot."""
+    row = connection.execute(sql["slot_read"], key).fetchone()
+    if row is None:
+        return
+    instant_us, sequence, _, state, next_n, lane = row
+    waits_for_retry = state in WAITING and next_n > 1
+    if not waits_for_retry or lane != Lane.ON_TIME:
+        return
+    fire_key = FireKey(*key, instant_us, sequence)
+    ended = end_retries(connection, sql, fire_key, next_n=next_n, now_us=now_us)
+    if ended is FireState.UNDELIVERED:
+        connection.execute(sql["slot_free"], fire_key)
 
 
 def end_retries(

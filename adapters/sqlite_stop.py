@@ -9,8 +9,9 @@ from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import fire_values
 from adapters.sqlite_rebuild import give_back
 from adapters.sqlite_slots import end_retries, free_slot
+from ports.errors import PortError
+from ports.records import LaneMessage
 from scheduling.decision import DecidedRow
-from scheduling.errors import RuleError
 from scheduling.keys import FireKey
 from scheduling.vocabulary import Cause, FireState, Lane
 
@@ -85,6 +86,21 @@ def drop_claimed(
         give_back(connection, context, (key.tenant_id, key.trigger_id), count=1)
 
 
+def stop_retries(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    *,
+    next_n: int,
+    now_us: int,
+) -> tuple[LaneMessage, ...]:
+    """End a fire that waits for another try, and free its slot unless its last may have arrived."""
+    ended = end_retries(connection, context.sql, key, next_n=next_n, now_us=now_us)
+    if ended is FireState.UNKNOWN:
+        return ()
+    return free_slot(connection, context.sql, key, now_us=now_us)
+
+
 def stop_gaps(
     connection: sqlite3.Connection,
     context: SqliteContext,
@@ -100,11 +116,9 @@ def stop_gaps(
         after_us, through_us, version, planned_us, instant_count, planned_count = gap
         count = instant_count - planned_count
         remaining += count
-        try:
-            rules = context.versions.rules(connection, (*key, version))
-            first_us = rules.recurrence.next_after_us(planned_us) or through_us
-        except RuleError:
-            first_us = through_us
+        first_us = _first_after(
+            connection, context, (*key, version), after_us=planned_us, through_us=through_us
+        )
         row = DecidedRow(
             first_us,
             first_us,
@@ -128,3 +142,22 @@ def stop_gaps(
         )
         connection.execute(context.sql["gap_delete"], (*key, after_us))
     return remaining
+
+
+def _first_after(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    version_key: tuple[str, str, int],
+    *,
+    after_us: int,
+    through_us: int,
+) -> int:
+    """The first instant of a remainder; its end where the rule cannot be evaluated any more."""
+    try:
+        rules = context.versions.rules(connection, version_key)
+        first_us = rules.recurrence.next_after_us(after_us)
+    except (sqlite3.Error, PortError):
+        raise
+    except Exception:
+        return through_us
+    return through_us if first_us is None else min(first_us, through_us)

@@ -4,8 +4,13 @@ import sqlite3
 
 from adapters.sqlite_attempts import finish_attempt
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_slots import end_retries, free_slot, next_buffered, read_slot, take_slot
-from adapters.sqlite_stop import drop_claimed, stop_waiting
+from adapters.sqlite_slots import (
+    free_slot,
+    next_buffered,
+    slot_for_instant,
+    take_slot,
+)
+from adapters.sqlite_stop import drop_claimed, stop_retries, stop_waiting
 from ports.records import LaneMessage
 from scheduling.decision import DecidedRow
 from scheduling.keys import FireKey
@@ -64,18 +69,19 @@ def held_come(
         lane, n, reason, retry_until_us, partition_id, version, next_due_us = row[4:]
         if reason == HeldReason.BACKOFF and lane == Lane.ON_TIME:
             if retry_until_us is not None and now_us >= retry_until_us:
-                ended = end_retries(connection, context.sql, key, next_n=n, now_us=now_us)
-                if ended is FireState.UNDELIVERED:
-                    ready += free_slot(connection, context.sql, key, now_us=now_us)
+                ready += stop_retries(connection, context, key, next_n=n, now_us=now_us)
                 continue
             next_due_us = retry_until_us
         elif lane != Lane.ON_TIME:
             connection.execute(context.sql["repair_hold_for_lane"], (now_us, *key))
             continue
-        elif not _may_start(
-            connection, context, key, version=version, partition_id=partition_id, now_us=now_us
-        ):
-            continue
+        else:
+            may_start, started = _may_start(
+                connection, context, key, version=version, partition_id=partition_id, now_us=now_us
+            )
+            ready += started
+            if not may_start:
+                continue
         connection.execute(context.sql["fire_make_ready"], (next_due_us, now_us, *key))
         ready.append(LaneMessage(key, Lane.ON_TIME, n))
     return ready
@@ -138,22 +144,25 @@ def _may_start(
     version: int,
     partition_id: int,
     now_us: int,
-) -> bool:
-    """A smeared fire that an edit kept meets the overlap policy when its time comes."""
+) -> tuple[bool, tuple[LaneMessage, ...]]:
+    """A smeared fire that an edit kept meets the overlap policy when its time comes.
+
+    Beside the verdict, a buffered fire that got the slot before it.
+    """
     trigger_key = (key.tenant_id, key.trigger_id)
     facts = context.versions.facts(connection, (*trigger_key, version))
     if facts.overlap_policy is OverlapPolicy.ALLOW:
-        return True
-    slot = read_slot(connection, context.sql, trigger_key, now_us=now_us, truncate=True)
+        return True, ()
+    slot, started = slot_for_instant(connection, context.sql, trigger_key, now_us=now_us)
     candidate = DecidedRow(key.scheduled_us, now_us, version, FireState.READY)
     (resolved,) = resolve_overlap(
         facts.overlap_policy, (candidate,), slot_taken=slot.taken, buffered=slot.buffered
     )
     if resolved.state is FireState.READY:
         take_slot(connection, context.sql, key, partition_id=partition_id, now_us=now_us)
-        return True
+        return True, started
     if resolved.state is FireState.HELD:
         connection.execute(context.sql["repair_hold_for_overlap"], (now_us, *key))
     else:
         drop_claimed(connection, context, key, cause=Cause.OVERLAP, now_us=now_us)
-    return False
+    return False, started

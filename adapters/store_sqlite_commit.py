@@ -11,14 +11,15 @@ from adapters.sqlite_decisions import (
     DueRow,
     fire_values,
     gap_values,
+    insert_all,
     ready_messages,
     resolve_in_store,
     view_of,
     write_side_effects,
 )
-from adapters.sqlite_rebuild import adopt_tzdata, rebuild_due_index
+from adapters.sqlite_rebuild import adopt_tzdata, healed, rebuild_due_index
 from ports.due_index import DueIndexPort
-from ports.errors import PortError
+from ports.errors import PortError, StoreConflict
 from ports.records import AuditRecord, CommitResult, LaneMessage, Quarantined
 from scheduling.decide import decide
 from scheduling.decision import Decision
@@ -42,7 +43,7 @@ class _Batch:
 
 
 class _Duplicate(Exception):
-    """The primary key caught a second decision: redo row by row and leave it out."""
+    """The primary key caught a second decision: redo from where the ledger stands."""
 
 
 class SqliteDueIndex(DueIndexPort):
@@ -58,7 +59,11 @@ class SqliteDueIndex(DueIndexPort):
         try:
             return self._commit(partition_id, epoch, now_us, row_limit, careful=False)
         except _Duplicate:
+            pass
+        try:
             return self._commit(partition_id, epoch, now_us, row_limit, careful=True)
+        except _Duplicate as error:
+            raise StoreConflict(f"partition {partition_id}: decided twice, unhealed") from error
 
     def next_due(self, partition_ids: Iterable[int]) -> dict[int, int]:
         statement = self._sql["commit_next_due_of_partition"]
@@ -71,6 +76,7 @@ class SqliteDueIndex(DueIndexPort):
 
     def rebuild(self, *, now_us: int) -> int:
         with self._context.database.write() as connection:
+            self._context.check_pin(connection)
             return rebuild_due_index(connection, self._context)
 
     def pinned_tzdata(self) -> str:
@@ -95,17 +101,21 @@ class SqliteDueIndex(DueIndexPort):
             batch = _Batch()
             more = len(due) == row_limit
             for values in due:
+                row = DueRow(*values)
                 if not self._decide_one(
                     connection,
                     batch,
-                    DueRow(*values),
+                    healed(connection, self._context, row) if careful else row,
                     partition_id=partition_id,
                     now_us=now_us,
                     row_limit=row_limit,
                 ):
                     more = True
                     break
-            self._write(connection, batch, careful=careful)
+            if not insert_all(connection, self._sql, batch.fires, batch.gaps):
+                raise _Duplicate
+            if batch.moves:
+                connection.executemany(self._sql["commit_move_due_row"], batch.moves)
         return CommitResult(
             ready=tuple(batch.ready),
             rows=batch.rows,
@@ -128,17 +138,18 @@ class SqliteDueIndex(DueIndexPort):
         try:
             view = view_of(connection, self._context, row, is_due=True)
             decision = decide(view, now_us)
+            added = len(decision.rows) + len(decision.gaps)
+            if batch.triggers and batch.rows + added > row_limit:
+                return False
+            decision, started = resolve_in_store(
+                connection, self._context, decision, view=view, key=row.key, now_us=now_us
+            )
         except (sqlite3.Error, PortError):
             raise
         except Exception as error:
             self._quarantine(connection, batch, row, error=error, now_us=now_us)
             return True
-        added = len(decision.rows) + len(decision.gaps)
-        if batch.triggers and batch.rows + added > row_limit:
-            return False
-        decision = resolve_in_store(
-            connection, self._context, decision, view=view, key=row.key, now_us=now_us
-        )
+        batch.ready += started
         self._collect(
             connection,
             batch,
@@ -195,23 +206,6 @@ class SqliteDueIndex(DueIndexPort):
             partition_id=partition_id,
             now_us=now_us,
         )
-
-    def _write(self, connection: sqlite3.Connection, batch: _Batch, *, careful: bool) -> None:
-        insert = self._sql["commit_insert_fire"]
-        if careful:
-            for values in batch.fires:
-                if connection.execute(insert, values).rowcount == 0:
-                    batch.ready = [
-                        message for message in batch.ready if message.key[:3] != values[:3]
-                    ]
-        elif batch.fires and (
-            connection.executemany(insert, batch.fires).rowcount != len(batch.fires)
-        ):
-            raise _Duplicate
-        if batch.gaps:
-            connection.executemany(self._sql["commit_insert_gap"], batch.gaps)
-        if batch.moves:
-            connection.executemany(self._sql["commit_move_due_row"], batch.moves)
 
     def _quarantine(
         self,

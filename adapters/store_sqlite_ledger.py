@@ -8,7 +8,7 @@ from adapters.sqlite_attempts import finish_attempt, seconds_to_us
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_definitions import read_payload
 from adapters.sqlite_slots import free_slot
-from adapters.sqlite_stop import drop_claimed
+from adapters.sqlite_stop import drop_claimed, stop_retries
 from adapters.sqlite_versions import VersionFacts
 from ports.errors import PayloadUnreadable
 from ports.ledger import LedgerPort
@@ -135,7 +135,10 @@ class SqliteLedger(LedgerPort):
             )
         except PayloadUnreadable:
             # The tenant's key was deleted, and with it what this fire would have carried.
-            drop_claimed(connection, self._context, key, cause=Cause.CANCELLED, now_us=now_us)
+            if n == 1:
+                drop_claimed(connection, self._context, key, cause=Cause.CANCELLED, now_us=now_us)
+            else:
+                stop_retries(connection, self._context, key, next_n=n, now_us=now_us)
             return None
         connection.execute(
             self._sql["ledger_start_attempt"], (claimed_until_us, now_us, now_us, *key)

@@ -180,9 +180,7 @@ class SqliteRepair(RepairPort):
         key, _, _, version = fire
         if self._overlap_policy(connection, key, version) is OverlapPolicy.ALLOW:
             return False
-        slot = read_slot(
-            connection, self._sql, (key.tenant_id, key.trigger_id), now_us=now_us, truncate=False
-        )
+        slot = read_slot(connection, self._sql, (key.tenant_id, key.trigger_id), now_us=now_us)
         return slot.taken or slot.buffered > 0
 
     def _takes_slot(
@@ -201,15 +199,21 @@ class SqliteRepair(RepairPort):
     def _plan(self, connection: sqlite3.Connection, gap: tuple[Any, ...], now_us: int) -> int:
         """One slice of one gap. A rule that no longer evaluates ends the gap with a row."""
         tenant_id, trigger_id, after_us, through_us, partition_id, version = gap[:6]
-        planned_us, instant_count, planned_count = gap[6:]
+        planned_us, instant_count, planned_count, detected_us = gap[6:]
         key = (tenant_id, trigger_id)
         try:
             rules = self._context.versions.rules(connection, (*key, version))
-            plan = plan_gap(rules, planned_us, through_us=through_us, limit=GAP_SLICE_ROWS_MAX)
+            plan = plan_gap(
+                rules,
+                planned_us,
+                through_us=through_us,
+                limit=GAP_SLICE_ROWS_MAX,
+                detected_us=detected_us,
+            )
         except (sqlite3.Error, PortError):
             raise
         except Exception:
-            stop_gaps(
+            stopped = stop_gaps(
                 connection,
                 self._context,
                 key,
@@ -217,30 +221,30 @@ class SqliteRepair(RepairPort):
                 cause=Cause.QUARANTINED,
                 now_us=now_us,
             )
+            give_back(connection, self._context, key, count=stopped)
             return 0
         facts = self._context.versions.facts(connection, (*key, version))
-        connection.executemany(
-            self._sql["commit_insert_fire"],
-            fire_values(
-                self._context,
-                plan.rows,
-                key=key,
-                partition_id=partition_id,
-                payload_ref=facts.payload_ref,
-                now_us=now_us,
-            ),
+        values = fire_values(
+            self._context,
+            plan.rows,
+            key=key,
+            partition_id=partition_id,
+            payload_ref=facts.payload_ref,
+            now_us=now_us,
         )
+        # The primary key leaves out what the ledger holds already.
+        written = connection.executemany(self._sql["commit_insert_fire"], values).rowcount
         if plan.done:
             # Under newer zone data a frozen range may hold another number of instants.
-            surplus = instant_count - planned_count - len(plan.rows)
+            surplus = instant_count - planned_count - written
             connection.execute(self._sql["gap_delete"], (*key, after_us))
             give_back(connection, self._context, key, count=surplus)
         else:
             connection.execute(
                 self._sql["repair_move_gap"],
-                (plan.planned_through_us, len(plan.rows), *key, after_us),
+                (plan.planned_through_us, written, *key, after_us),
             )
-        return len(plan.rows)
+        return written
 
 
 def _in_order(messages: list[LaneMessage]) -> list[LaneMessage]:

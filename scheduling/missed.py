@@ -85,6 +85,8 @@ def _fire_newest(draft: Draft, run: Coalescing) -> None:
     """Turn the run's newest instant into a fire, in its place among the rows."""
     row = draft.rows[run.row_index]
     fire = catch_up_row(run.rules, run.through_us, now_us=run.now_us)
+    # The row says which fire is the pending one, so that the due index can be rebuilt from it.
+    fire = fire._replace(cause_detail=MissedPolicy.FIRE_ONCE_NOW.value)
     older_us = run.rules.recurrence.previous_before_us(run.through_us)
     older = (
         [row._replace(through_us=older_us, instant_count=row.instant_count - 1)]

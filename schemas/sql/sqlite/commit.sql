@@ -33,7 +33,7 @@ INSERT OR IGNORE INTO fire (
 ) VALUES (?, ?, ?, 0, ?, ?, 'sched', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: commit_insert_gap!
-INSERT INTO gap (
+INSERT OR IGNORE INTO gap (
   tenant_id, trigger_id, after_instant, through_instant, partition_id, version, policy,
   detected_at, planned_through, instant_count
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -59,7 +59,7 @@ WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = 
 -- name: commit_absorb_fire!
 UPDATE fire
 SET state = 'not_dispatched', non_dispatch_cause = 'coalesced', coalesced_into = ?,
-  held_reason = NULL, not_before = NULL, changed_at = ?
+  cause_detail = NULL, held_reason = NULL, not_before = NULL, changed_at = ?
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = 0;
 
 -- name: commit_quarantine_trigger

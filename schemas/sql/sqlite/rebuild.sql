@@ -3,11 +3,23 @@ DELETE FROM due_index_row;
 
 -- name: rebuild_triggers
 SELECT t.tenant_id, t.trigger_id, t.partition_id, t.current_version, t.revision,
-  t.decided_floor_at, s.from_at
+  t.decided_floor_at, t.fired_floor, s.from_at
 FROM trigger AS t
 JOIN trigger_span AS s
   ON s.tenant_id = t.tenant_id AND s.trigger_id = t.trigger_id AND s.revision = t.revision
 WHERE t.state <> 'deleted';
+
+-- name: rebuild_floors
+SELECT decided_floor_at, fired_floor FROM trigger WHERE tenant_id = ? AND trigger_id = ?;
+
+-- name: rebuild_newest_row
+SELECT coalesce(through_instant, scheduled_instant) FROM fire
+WHERE tenant_id = ? AND trigger_id = ? AND sequence = 0
+ORDER BY scheduled_instant DESC LIMIT 1;
+
+-- name: rebuild_heal_row!
+UPDATE due_index_row SET decided_through = ?, pending_catch_up = ?, fired_count = ?
+WHERE tenant_id = ? AND trigger_id = ?;
 
 -- name: rebuild_ledger_facts
 SELECT max(coalesce(through_instant, scheduled_instant)),

@@ -84,6 +84,13 @@ UPDATE due_index_row
 SET version = ?, revision = ?, span_from_at = ?, next_due_at = ?
 WHERE tenant_id = ? AND trigger_id = ?;
 
+-- name: registry_forget_fires!
+UPDATE trigger SET fired_floor = fired_floor - (
+  SELECT fired_count FROM due_index_row AS d
+  WHERE d.tenant_id = trigger.tenant_id AND d.trigger_id = trigger.trigger_id
+)
+WHERE tenant_id = ? AND trigger_id = ?;
+
 -- name: registry_reset_fired_count!
 UPDATE due_index_row SET fired_count = 0 WHERE tenant_id = ? AND trigger_id = ?;
 

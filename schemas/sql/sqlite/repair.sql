@@ -123,7 +123,7 @@ DELETE FROM quota_window WHERE tenant_id = ? AND lane = 'catch_up' AND window_at
 
 -- name: repair_gaps
 SELECT g.tenant_id, g.trigger_id, g.after_instant, g.through_instant, g.partition_id, g.version,
-  g.planned_through, g.instant_count, g.planned_count
+  g.planned_through, g.instant_count, g.planned_count, g.detected_at
 FROM partition_lease AS p
 JOIN gap AS g ON g.partition_id = p.partition_id
 JOIN trigger AS t ON t.tenant_id = g.tenant_id AND t.trigger_id = g.trigger_id

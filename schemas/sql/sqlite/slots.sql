@@ -45,6 +45,14 @@ SET state = 'ready', held_reason = NULL, not_before = NULL, retry_until = ?, cha
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?
   AND state = 'held';
 
+-- name: slot_start_buffered!
+-- Its grace begins now: what it waited for was the run before it, not a dispatcher.
+UPDATE fire
+SET state = 'ready', held_reason = NULL, not_before = NULL, retry_until = ?,
+  grace_until = grace_until - due_at + ?, changed_at = ?
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?
+  AND state = 'held';
+
 -- name: fire_end!
 UPDATE fire
 SET state = ?, non_dispatch_cause = ?, cause_detail = ?, coalesced_into = ?, held_reason = NULL,

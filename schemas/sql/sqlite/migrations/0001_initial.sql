@@ -25,6 +25,8 @@ CREATE TABLE target (
   PRIMARY KEY (tenant_id, target_id)
 ) STRICT, WITHOUT ROWID;
 
+-- fired_floor is what `fired_count` adds to the fires that the ledger holds: less those that a
+-- reset forgot.
 CREATE TABLE trigger (
   tenant_id TEXT NOT NULL REFERENCES tenant,
   trigger_id TEXT NOT NULL,
@@ -37,6 +39,7 @@ CREATE TABLE trigger (
   pause_note TEXT,
   quarantine_error TEXT,
   decided_floor_at INTEGER NOT NULL,
+  fired_floor INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   deleted_at INTEGER,
   PRIMARY KEY (tenant_id, trigger_id)
