@@ -17,6 +17,8 @@ from tests.contract.factories import (
     LanesHarness,
     StoreHarness,
 )
+from tests.contract.store_peek import StorePeek
+from tests.support.hand_crank import HandCrank
 
 
 @pytest.fixture(params=STORES)
@@ -29,6 +31,16 @@ def harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreHar
 @pytest.fixture
 def store(harness: StoreHarness) -> Store:
     return harness.open()
+
+
+@pytest.fixture
+def peek(harness: StoreHarness) -> StorePeek:
+    return harness.peek
+
+
+@pytest.fixture
+def crank(store: Store) -> HandCrank:
+    return HandCrank(store).begin()
 
 
 @pytest.fixture(params=LANES)

@@ -22,15 +22,22 @@ from ports.records import AttemptRecord, FireRecord, GapRecord
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from scheduling.keys import FireKey
+from tests.contract.sqlite_peek import SqlitePeek
+from tests.contract.store_peek import StorePeek
 from tests.support import sqlite_rows
 
 
 class StoreHarness(ABC):
     """One empty store. Ledger rows are planted as the records that readers see them as."""
 
+    peek: StorePeek
+
     @abstractmethod
-    def open(self) -> Store:
-        """Another handle on the same store, as another process would have it."""
+    def open(self, *, tzdata_version: str | None = None) -> Store:
+        """Another handle on the same store, as another process would have it.
+
+        `tzdata_version` is the zone data that this process says it has; by default its own.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -67,9 +74,15 @@ class SqliteHarness(StoreHarness):
         self._keys = TinkPayloadKeys(folder / "keys")
         self._stores: list[Store] = []
         self._database = SqliteDatabase(self._path, synchronous="OFF")
+        self.peek = SqlitePeek(self._path, self._database, self._keys)
 
-    def open(self) -> Store:
-        store = open_sqlite_store(self._path, payload_keys=self._keys, synchronous="OFF")
+    def open(self, *, tzdata_version: str | None = None) -> Store:
+        store = open_sqlite_store(
+            self._path,
+            payload_keys=self._keys,
+            tzdata_version=tzdata_version,
+            synchronous="OFF",
+        )
         self._stores.append(store)
         return store
 
