@@ -188,16 +188,19 @@ class Dispatcher:
             batch = [await self._results.get()]
             while len(batch) < PULL_MAX and not self._results.empty():
                 batch.append(self._results.get_nowait())
-            while True:
-                try:
-                    finished = await self._in_thread(lambda: self._ledger.finish(batch))  # noqa: B023
-                    await self._in_thread(lambda: self._publish(finished))  # noqa: B023
-                    break
-                except PortError as error:
-                    log.warning("attempts_store_unavailable", error=str(error), count=len(batch))
-                    await asyncio.sleep(STORE_RETRY_S)
+            while not await self._is_written(batch):
+                await asyncio.sleep(STORE_RETRY_S)
             for _ in batch:
                 self._results.task_done()
+
+    async def _is_written(self, batch: Sequence[FinishRequest]) -> bool:
+        try:
+            finished = await self._in_thread(lambda: self._ledger.finish(batch))
+            await self._in_thread(lambda: self._publish(finished))
+        except PortError as error:
+            log.warning("attempts_store_unavailable", error=str(error), count=len(batch))
+            return False
+        return True
 
     def _publish(self, finished: Sequence[FinishResult]) -> None:
         """Fires that an end has set free."""

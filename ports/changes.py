@@ -9,6 +9,8 @@ from scheduling.vocabulary import ResumeRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutTenant:
+    """Create a tenant, or set its quotas."""
+
     tenant: TenantRecord
 
 
@@ -31,6 +33,8 @@ class PutTrigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseTrigger:
+    """Stop deciding; waiting fires and unplanned gaps are stopped too."""
+
     tenant_id: str
     name: str
     note: str | None = None
@@ -48,6 +52,8 @@ class ResumeTrigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTrigger:
+    """End a trigger for good; its rows stay. A re-created name is a new trigger."""
+
     tenant_id: str
     name: str
     note: str | None = None

@@ -32,6 +32,8 @@ class LaneMessage(NamedTuple):
 
 
 class Quarantined(NamedTuple):
+    """A trigger whose rule could not be evaluated, and the error."""
+
     tenant_id: str
     trigger_id: str
     error: str
@@ -56,6 +58,8 @@ class CommitResult(NamedTuple):
 
 
 class ClaimRequest(NamedTuple):
+    """Attempt `n` of a fire, as its message says."""
+
     key: FireKey
     n: int
 
@@ -126,6 +130,8 @@ class FireRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRecord:
+    """One try; without `finished_us` it is under way, or its claim is about to expire."""
+
     n: int
     dispatched_us: int
     claimed_until_us: int
@@ -152,6 +158,8 @@ class GapRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantRecord:
+    """A tenant and its quotas; `catchup_rate_pct` is of `quota_dispatch_per_s`."""
+
     tenant_id: str
     quota_triggers: int
     quota_dispatch_per_s: int
@@ -218,6 +226,8 @@ class TriggerRecord:
 
 
 class AuditRecord(NamedTuple):
+    """Who did what to which subject, and what it was before."""
+
     at_us: int
     actor: str
     action: str
@@ -228,6 +238,8 @@ class AuditRecord(NamedTuple):
 
 
 class Lease(NamedTuple):
+    """Who owns a partition, by which epoch, until when."""
+
     partition_id: int
     owner_id: str | None
     epoch: int
