@@ -92,34 +92,15 @@ def change_span(
         partition_id=trigger.partition_id,
         now_us=now_us,
     )
-    connection.execute(
-        sql["commit_insert_span"],
-        (
-            *key,
-            revision,
-            from_us,
-            change.kind.value,
-            change.version,
-            change.resume_rule and change.resume_rule.value,
-            change.note,
-            actor,
-        ),
-    )
-    deleted = change.kind is SpanKind.DELETED
-    connection.execute(
-        sql["registry_change_trigger"],
-        (
-            _STATES[change.kind].value,
-            change.version,
-            revision,
-            change.note if change.kind is SpanKind.PAUSED else None,
-            from_us if deleted else None,
-            *key,
-        ),
-    )
-    connection.execute(
-        sql["registry_change_due_row"],
-        (change.version, revision, from_us, decision.next_due_us, *key),
+    _write_span(
+        connection,
+        context,
+        key,
+        change=change,
+        revision=revision,
+        from_us=from_us,
+        next_due_us=decision.next_due_us,
+        actor=actor,
     )
     stopped = 0
     cause = _STOPPED_BY.get(change.kind)
@@ -157,6 +138,50 @@ def change_span(
         next_due_us=next_due_us,
         settled_rows=len(decision.rows) + len(decision.gaps),
         stopped_fires=stopped,
+    )
+
+
+def _write_span(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    *,
+    change: SpanChange,
+    revision: int,
+    from_us: int,
+    next_due_us: int | None,
+    actor: str,
+) -> None:
+    """The span itself, and the trigger and its due row as they are from now on."""
+    sql = context.sql
+    connection.execute(
+        sql["commit_insert_span"],
+        (
+            *key,
+            revision,
+            from_us,
+            change.kind.value,
+            change.version,
+            change.resume_rule and change.resume_rule.value,
+            change.note,
+            actor,
+        ),
+    )
+    deleted = change.kind is SpanKind.DELETED
+    connection.execute(
+        sql["registry_change_trigger"],
+        (
+            _STATES[change.kind].value,
+            change.version,
+            revision,
+            change.note if change.kind is SpanKind.PAUSED else None,
+            from_us if deleted else None,
+            *key,
+        ),
+    )
+    connection.execute(
+        sql["registry_change_due_row"],
+        (change.version, revision, from_us, next_due_us, *key),
     )
 
 

@@ -188,7 +188,9 @@ class Dispatcher:
             batch = [await self._results.get()]
             while len(batch) < PULL_MAX and not self._results.empty():
                 batch.append(self._results.get_nowait())
-            while not await self._is_written(batch):
+            while True:
+                if await self._is_written(batch):
+                    break
                 await asyncio.sleep(STORE_RETRY_S)
             for _ in batch:
                 self._results.task_done()
