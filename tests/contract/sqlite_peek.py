@@ -1,5 +1,6 @@
 """Looks into a SQLite store, and harm done to it, by plain SQL."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,10 +60,11 @@ class SqlitePeek(StorePeek):
             *key,
         )
 
-    def break_rule(self, key: TriggerKey, *, version: int) -> None:
+    def set_rule(self, key: TriggerKey, recurrence: str, *, version: int) -> None:
         self._execute(
-            """UPDATE trigger_version SET recurrence = '["nonsense"]'"""
+            "UPDATE trigger_version SET recurrence = ?"
             " WHERE tenant_id = ? AND trigger_id = ? AND version = ?",
+            json.dumps([recurrence]),
             *key,
             version,
         )

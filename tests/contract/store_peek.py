@@ -50,8 +50,8 @@ class StorePeek(ABC):
         """What another zone data version would have computed."""
 
     @abstractmethod
-    def break_rule(self, key: TriggerKey, *, version: int) -> None:
-        """Make a stored version's recurrence one that does not compile."""
+    def set_rule(self, key: TriggerKey, recurrence: str, *, version: int) -> None:
+        """Rewrite a stored version's recurrence, though versions never change."""
 
     @abstractmethod
     def without_versions(self) -> AbstractContextManager[None]:
