@@ -23,7 +23,8 @@ class CronEngine(MemberEngine):
         clock, next_from = self.clock, self.pattern.next_from
         lows, highs = clock.lows, clock.highs
         segment = bisect_right(clock.starts, after) - 1
-        wall: int | None = max(after + 1 + clock.offsets[segment], lows[segment])
+        begin = max(after + 1 + clock.offsets[segment], lows[segment])
+        wall: int | None = min(begin, highs[segment])  # in a pass that does not count: its end
         while True:
             wall = next_from(wall)  # type: ignore[arg-type]
             if wall is None:
@@ -46,7 +47,8 @@ class CronEngine(MemberEngine):
         clock, previous_to = self.clock, self.pattern.previous_to
         lows, highs = clock.lows, clock.highs
         segment = bisect_left(clock.starts, before) - 1
-        wall: int | None = min(before + clock.offsets[segment], highs[segment]) - 1
+        end = min(before + clock.offsets[segment], highs[segment])
+        wall: int | None = max(end, lows[segment]) - 1  # in a pass that does not count: its start
         while True:
             wall = previous_to(wall)  # type: ignore[arg-type]
             if wall is None:
@@ -133,8 +135,10 @@ class CronEngine(MemberEngine):
         whole = self.pattern.day_bits()
         for segment in range(clock.segment_of(start), clock.segment_of(start + DAY_S - 1) + 1):
             offset, natural = clock.offsets[segment], clock.naturals[segment]
-            low = max(start + offset, clock.lows[segment])
-            high = min(start + DAY_S + offset, clock.highs[segment])
+            low, high = clock.lows[segment], clock.highs[segment]
+            if clock.starts[segment] < start:
+                low = max(low, start + offset)
+            high = min(high, start + DAY_S + offset)
             if low < natural:
                 bits |= self._clamps(low, natural) << (natural - offset - start)
                 low = natural

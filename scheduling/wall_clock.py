@@ -58,7 +58,11 @@ class WallClock:
         self.highs = tuple(highs)
         owned_before = [lows[0], *highs[:-1]]
         owned_after = [*lows[1:], highs[-1]]
-        self.clean_lows = tuple(map(max, naturals, lows, owned_before))
+        # A day that begins with a clamped instant is not clean, hence the one.
+        after_clamps = [
+            natural + (low < natural) for natural, low in zip(naturals, lows, strict=True)
+        ]
+        self.clean_lows = tuple(map(max, after_clamps, lows, owned_before))
         self.clean_highs = tuple(map(min, highs, owned_after))
         self.clamped = tuple(at for at in range(count) if lows[at] < naturals[at])
         self.uneven = tuple(at for at in range(1, count) if lows[at] != highs[at - 1])
