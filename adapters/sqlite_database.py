@@ -40,7 +40,7 @@ _ERRORS: Final[dict[int, tuple[type[PortError], str]]] = {
     sqlite3.SQLITE_ABORT: (StoreConflict, "a rule of the store refused the write"),
     sqlite3.SQLITE_AUTH: (StoreRefused, "not authorised"),
     sqlite3.SQLITE_BUSY: (StoreUnavailable, "another process holds the store"),
-    sqlite3.SQLITE_CANTOPEN: (StoreUnavailable, "the store file cannot be opened"),
+    sqlite3.SQLITE_CANTOPEN: (StoreRefused, "the store file cannot be opened; name another folder"),
     sqlite3.SQLITE_CONSTRAINT: (StoreConflict, "a constraint of the store refused the write"),
     sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the store file is damaged; restore a backup"),
     sqlite3.SQLITE_FULL: (StoreUnavailable, "the disk is full; make room, nothing is lost"),
@@ -186,8 +186,10 @@ class SqliteDatabase:
         """Look at an existing file read-only, before anything could touch it."""
         if not self.path.exists() or self.path.stat().st_size == 0:
             return
+        # Without a log beside it the file can be read as immutable, which leaves no log behind.
+        mode = "mode=ro" if Path(f"{self.path}-wal").exists() else "immutable=1"
         try:
-            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)
+            connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?{mode}", uri=True)
             try:
                 version = int(connection.execute("PRAGMA user_version").fetchone()[0])
             finally:

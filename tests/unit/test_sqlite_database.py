@@ -143,7 +143,7 @@ def test_folder_that_is_missing_is_an_error_of_the_port(tmp_path: Path) -> None:
     ("has_store", "kind"),
     [
         pytest.param(True, StoreRefused, id="with_a_store"),
-        pytest.param(False, StoreUnavailable, id="empty"),
+        pytest.param(False, StoreRefused, id="empty"),
     ],
 )
 def test_read_only_folder_is_an_error_of_the_port(has_store: bool, kind: type[PortError]) -> None:

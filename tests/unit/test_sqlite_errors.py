@@ -22,7 +22,7 @@ KINDS: dict[str, type[PortError]] = {
     "ABORT": StoreConflict,
     "AUTH": StoreRefused,
     "BUSY": StoreUnavailable,
-    "CANTOPEN": StoreUnavailable,
+    "CANTOPEN": StoreRefused,
     "CONSTRAINT": StoreConflict,
     "CORRUPT": StoreCorrupt,
     "FULL": StoreUnavailable,

@@ -35,7 +35,7 @@ LIMIT :row_limit;
 -- Newest first, through the index of the fires that still wait, which holds the whole key.
 SELECT fire_history.* FROM (
   SELECT tenant_id, trigger_id, scheduled_instant, sequence FROM fire
-  WHERE state IN ('held', 'ready', 'queued', 'dispatching')
+  WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
     AND +state IN (SELECT value FROM json_each(:states))
     AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
     AND (+scheduled_instant, tenant_id, trigger_id, sequence)
@@ -95,7 +95,8 @@ ORDER BY tenant_id, trigger_id, after_instant;
 -- name: history_backlog
 -- SQLite takes the partial index only when its own condition is repeated to the letter.
 SELECT lane, count(*) FROM fire
-WHERE state IN ('held', 'ready', 'queued', 'dispatching') AND state <> 'dispatching'
+WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
+  AND state <> 'dispatching'
 GROUP BY lane;
 
 -- name: history_gap_remainder$
@@ -107,7 +108,7 @@ WHERE planned_through < through_instant;
 SELECT min(due_at) FROM (
   SELECT min(due_at) AS due_at FROM fire
   WHERE partition_id IN (SELECT partition_id FROM partition_lease)
-    AND state IN ('held', 'ready', 'queued', 'dispatching')
+    AND (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
     AND state IN ('ready', 'queued', 'dispatching')
     AND lane = 'on_time' AND first_dispatched_at IS NULL
   UNION ALL

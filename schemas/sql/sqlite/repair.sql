@@ -8,7 +8,7 @@ SELECT count(*) FROM partition_lease WHERE owner_id = ?;
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.next_attempt_n
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('ready', 'queued')
 WHERE p.owner_id = ? AND f.changed_at < ?
 ORDER BY f.scheduled_instant
@@ -17,7 +17,7 @@ LIMIT ?;
 -- name: repair_ready_of_partition
 SELECT tenant_id, trigger_id, scheduled_instant, sequence, lane, next_attempt_n
 FROM fire INDEXED BY fire_waiting
-WHERE state IN ('held', 'ready', 'queued', 'dispatching')
+WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
   AND partition_id = ? AND state = 'ready'
 ORDER BY scheduled_instant;
 
@@ -25,7 +25,7 @@ ORDER BY scheduled_instant;
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.next_attempt_n
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'dispatching' AND f.not_before < ?
 WHERE p.owner_id = ?
 LIMIT ?;
@@ -35,7 +35,7 @@ SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.nex
   f.held_reason, f.retry_until, f.partition_id, f.version, d.next_due_at
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'held' AND f.not_before <= ?
 LEFT JOIN due_index_row AS d ON d.tenant_id = f.tenant_id AND d.trigger_id = f.trigger_id
 WHERE p.owner_id = ?
@@ -46,7 +46,7 @@ LIMIT ?;
 SELECT min(f.not_before)
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('held', 'dispatching') AND f.not_before IS NOT NULL
 WHERE p.owner_id = ?;
 
@@ -67,7 +67,7 @@ WHERE p.owner_id = ?;
 SELECT DISTINCT f.tenant_id, f.trigger_id
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'held' AND f.not_before IS NULL
 LEFT JOIN in_flight AS s ON s.tenant_id = f.tenant_id AND s.trigger_id = f.trigger_id
 WHERE p.owner_id = ? AND f.held_reason = 'overlap' AND s.tenant_id IS NULL
@@ -77,7 +77,7 @@ LIMIT ?;
 SELECT DISTINCT f.tenant_id, f.trigger_id, f.partition_id, t.state
 FROM partition_lease AS p
 JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
-  AND f.state IN ('held', 'ready', 'queued', 'dispatching')
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('held', 'ready', 'queued')
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
 WHERE p.owner_id = ? AND t.state IN ('paused', 'deleted')

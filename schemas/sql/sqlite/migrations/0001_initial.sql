@@ -146,9 +146,10 @@ CREATE TABLE fire (
 ) STRICT, WITHOUT ROWID;
 
 -- Its last three columns let the backlog and the paging signal be read from the index alone.
+-- ORs, because SQLite builds an IN list of more than two anew for every row it writes.
 CREATE INDEX fire_waiting
   ON fire (partition_id, state, not_before, lane, due_at, first_dispatched_at)
-  WHERE state IN ('held', 'ready', 'queued', 'dispatching');
+  WHERE state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching';
 CREATE INDEX fire_releasable ON fire (tenant_id, lane, trigger_id, scheduled_instant)
   WHERE state = 'held' AND held_reason = 'lane_rate';
 CREATE INDEX fire_buffered ON fire (tenant_id, trigger_id, scheduled_instant)
@@ -156,7 +157,6 @@ CREATE INDEX fire_buffered ON fire (tenant_id, trigger_id, scheduled_instant)
 CREATE INDEX fire_by_instant ON fire (tenant_id, scheduled_instant, trigger_id, sequence);
 CREATE INDEX fire_changed ON fire (changed_at);
 CREATE INDEX fire_range ON fire (through_instant) WHERE through_instant IS NOT NULL;
--- ORs, because SQLite builds an IN list of more than two anew for every row it writes.
 CREATE INDEX fire_troubled ON fire (tenant_id, scheduled_instant, trigger_id, sequence)
   WHERE state = 'failed' OR state = 'refused' OR state = 'unknown' OR state = 'undelivered'
     OR state = 'not_dispatched';
