@@ -1,0 +1,138 @@
+"""The command `punctual`: a group whose commands are imported only when they are called.
+
+A failure is one line on stderr that names the field and the remedy, and the exit code says whose
+it was: 1 the command's (refused or failed), 2 the command line's.
+"""
+
+import importlib
+import os
+import sys
+from typing import Any, Final, NamedTuple
+
+import click
+
+DEBUG_VARIABLE: Final = "PUNCTUAL_DEBUG"
+
+
+class Entry(NamedTuple):
+    """Where a command lives, and its line in the list of commands."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+SECTIONS: Final[dict[str, dict[str, Entry]]] = {
+    "Run": {
+        "up": Entry("punctual.cli_up", "up", "Run the service: decide, commit, deliver."),
+    },
+    "Look": {
+        "preview": Entry(
+            "punctual.cli_preview", "preview", "Show what an expression means and when it is due."
+        ),
+        "triggers": Entry("punctual.cli_triggers", "triggers", "List triggers."),
+        "fires": Entry("punctual.cli_fires", "fires", "List fires, newest first."),
+        "why": Entry(
+            "punctual.cli_why",
+            "why_command",
+            "Say in one sentence why a trigger fired, or did not, or has not yet.",
+        ),
+        "targets": Entry(
+            "punctual.cli_targets", "targets", "List targets, or show one's signing secret."
+        ),
+        "audit": Entry("punctual.cli_operate", "audit", "List what people and owners did."),
+        "leases": Entry("punctual.cli_operate", "leases", "Show who decides which partitions."),
+        "version": Entry("punctual.cli_operate", "version", "Show the versions of the program."),
+    },
+    "Change": {
+        "pause": Entry("punctual.cli_pause", "pause", "Stop a trigger until it is resumed."),
+        "resume": Entry("punctual.cli_pause", "resume", "End a pause, or a quarantine."),
+        "import": Entry("punctual.cli_import", "import_", "Convert other schedules to a manifest."),
+        "rebuild": Entry("punctual.cli_operate", "rebuild", "Derive stored data again."),
+        "tzdata": Entry("punctual.cli_operate", "tzdata", "Show or adopt the zone data."),
+    },
+}
+_ENTRIES: Final = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
+
+
+class CommandLine(click.Group):
+    """Loads a command's module when it is called; says every failure in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_ENTRIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _ENTRIES.get(cmd_name)
+        if entry is None:
+            return None
+        command = getattr(importlib.import_module(entry.module), entry.attribute)
+        assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """From the table above, so that `--help` imports nothing."""
+        for title, entries in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, entry.summary) for name, entry in entries.items()])
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Runs one command line and ends the process with its exit code."""
+        options["standalone_mode"] = False
+        try:
+            code = super().main(*args, **options)
+        except click.UsageError as error:
+            code = _say(_usage_text(error), error.exit_code)
+        except click.ClickException as error:
+            code = _say(error.format_message(), error.exit_code)
+        except click.Abort:
+            code = _say("Stopped; nothing was changed.", 1)
+        except Exception as error:
+            if os.environ.get(DEBUG_VARIABLE):
+                raise
+            code = _say(failure_text(error), 1)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.command(
+    cls=CommandLine,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Every command that reads takes --json. Exit codes: 0 done, 1 refused or failed, "
+    "2 wrong command line.",
+)
+def cli() -> None:
+    """Punctual decides when work is due, commits the decision, and sends it to a target.
+
+    New here? `punctual up --demo` runs the service with something to watch, and
+    `punctual preview "0 9 * * MON-FRI" --zone Europe/Berlin` shows what a schedule means.
+    """
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    cli.main(prog_name="punctual")
+
+
+def failure_text(error: Exception) -> str:
+    """What to say of a failure: ours as they are; anything else is a fault of the program."""
+    from ports.errors import PortError
+    from scheduling.errors import RuleError
+
+    if isinstance(error, (PortError, RuleError)):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        place = "" if error.filename is None else f"{error.filename}: "
+        return f"{place}{error.strerror}"
+    kind = type(error).__name__
+    return f"fault of the program: {kind}: {error} (its traceback: {DEBUG_VARIABLE}=1)"
+
+
+def _usage_text(error: click.UsageError) -> str:
+    message = " ".join(error.format_message().split())
+    if error.ctx is None:
+        return message
+    return f"{message} See: {error.ctx.command_path} --help"
+
+
+def _say(text: str, code: int) -> int:
+    click.echo(f"punctual: {text}", err=True)
+    return code

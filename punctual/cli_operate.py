@@ -1,0 +1,241 @@
+"""`punctual audit`, `leases`, `rebuild`, `tzdata` and `version`: for whoever runs the service."""
+
+import platform
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ports.records import AuditRecord, Lease
+from ports.store import Store
+from punctual.cli_common import (
+    data_option,
+    hint,
+    json_option,
+    now_us,
+    opened,
+    say_json,
+)
+from punctual.tables import Cell, Column, print_table
+from punctual.version import __version__
+from punctual.zone_times import instant_json, span_text, utc_text
+from scheduling import tzdata_version
+
+_AUDIT_COLUMNS = (
+    Column("at (UTC)"),
+    Column("actor"),
+    Column("action"),
+    Column("subject", flexible=16),
+    Column("note", flexible=16),
+)
+_LEASE_COLUMNS = (
+    Column("owner"),
+    Column("partitions", flexible=16),
+    Column("count", right=True),
+    Column("newest epoch", right=True, droppable=1),
+    Column("expires"),
+)
+
+
+@click.command()
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=50,
+    show_default=True,
+    help="At most so many entries.",
+)
+@data_option
+@json_option
+def audit(limit: int, data: Path, as_json: bool) -> None:
+    """List what people and owners did, newest first."""
+    with opened(data) as store:
+        entries = store.history.audit(limit=limit)
+    if as_json:
+        say_json([_audit_json(entry) for entry in entries])
+        return
+    if not entries:
+        hint("The audit is empty.")
+        return
+    print_table(_AUDIT_COLUMNS, [_audit_cells(entry) for entry in entries])
+
+
+@click.command()
+@data_option
+@json_option
+def leases(data: Path, as_json: bool) -> None:
+    """Show who decides which partitions, and until when."""
+    with opened(data) as store:
+        found = store.leases.leases()
+    at_us = now_us()
+    if as_json:
+        say_json([_lease_json(lease, at_us) for lease in found])
+        return
+    print_table(_LEASE_COLUMNS, _lease_rows(found, at_us))
+    if not any(is_live(lease, at_us) for lease in found):
+        hint("No decider is running: nothing is decided until `punctual up` starts.")
+
+
+@click.group()
+def rebuild() -> None:
+    """Derive stored data again from what it was derived from."""
+
+
+@rebuild.command(name="due-index")
+@data_option
+@json_option
+def due_index(data: Path, as_json: bool) -> None:
+    """Derive every trigger's cursor and next due time again, from registry and ledger.
+
+    Safe while the service runs: it is one transaction, and every decision reads the row that it
+    decides on inside its own.
+    """
+    from punctual.applying import local_actor
+
+    with opened(data) as store:
+        rows = store.due_index.rebuild(now_us=now_us())
+        note = f"{rows} rows"
+        store.audit.append(
+            AuditRecord(now_us(), local_actor(), "due_index_rebuilt", None, "due-index", note=note)
+        )
+    if as_json:
+        say_json({"rows": rows})
+        return
+    click.echo(f"Rebuilt the due index: {rows:,} {'row' if rows == 1 else 'rows'}.")
+
+
+@click.group()
+def tzdata() -> None:
+    """Show or adopt the zone data that decisions rest on."""
+
+
+@tzdata.command()
+@data_option
+@json_option
+def show(data: Path, as_json: bool) -> None:
+    """Show the pinned zone data and this program's."""
+    with opened(data) as store:
+        pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()
+    if as_json:
+        say_json({"pinned": pinned, "installed": installed, "matches": pinned == installed})
+        return
+    click.echo(f"The store is pinned to tzdata {pinned}; this program has {installed}.")
+    if pinned != installed:
+        click.echo("It must not decide: install the pinned one, or run `punctual tzdata adopt`.")
+
+
+@tzdata.command()
+@data_option
+@json_option
+def adopt(data: Path, as_json: bool) -> None:
+    """Pin this program's zone data, and compute every trigger's next due time by it."""
+    from punctual.applying import local_actor
+
+    with opened(data) as store:
+        pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()
+        triggers = moved = 0
+        if pinned != installed:
+            triggers, moved = _adopt(store, actor=local_actor())
+    if as_json:
+        say_json({"was": pinned, "pinned": installed, "triggers": triggers, "moved": moved})
+        return
+    if pinned == installed:
+        click.echo(f"The store is pinned to tzdata {installed} already; nothing changed.")
+        return
+    click.echo(
+        f"Pinned tzdata {installed} in place of {pinned}: {moved:,} of {triggers:,} triggers have "
+        "another next due time. Decided instants stay as they are."
+    )
+
+
+@click.command()
+@json_option
+def version(as_json: bool) -> None:
+    """Show the versions of the program and of what its answers depend on."""
+    facts = {
+        "punctual": __version__,
+        "tzdata": tzdata_version(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+    }
+    if as_json:
+        say_json(facts)
+        return
+    click.echo(
+        f"punctual {__version__} (tzdata {facts['tzdata']}, Python {facts['python']}, "
+        f"SQLite {facts['sqlite']})"
+    )
+
+
+def is_live(lease: Lease, at_us: int) -> bool:
+    """Whether somebody holds the partition at that time."""
+    return lease.owner_id is not None and lease.expires_us > at_us
+
+
+def _adopt(store: Store, *, actor: str) -> tuple[int, int]:
+    return store.due_index.adopt_tzdata(now_us=now_us(), actor=actor)
+
+
+def _audit_cells(entry: AuditRecord) -> list[str | Cell]:
+    subject = entry.subject or ""
+    if entry.tenant_id and subject not in ("", entry.tenant_id):
+        subject = f"{entry.tenant_id}/{subject}"
+    return [utc_text(entry.at_us), entry.actor, entry.action, subject, entry.note or ""]
+
+
+def _audit_json(entry: AuditRecord) -> dict[str, Any]:
+    return {
+        "at": instant_json(entry.at_us),
+        "actor": entry.actor,
+        "action": entry.action,
+        "tenant": entry.tenant_id,
+        "subject": entry.subject,
+        "prior_value": entry.prior_value,
+        "note": entry.note,
+    }
+
+
+def _lease_rows(leases: Sequence[Lease], at_us: int) -> list[list[str | Cell]]:
+    """One row an owner, in order of names; partitions that nobody holds come last."""
+    by_owner: dict[str | None, list[Lease]] = {}
+    for lease in leases:
+        by_owner.setdefault(lease.owner_id, []).append(lease)
+    ordered = sorted(by_owner.items(), key=lambda item: (item[0] is None, item[0] or ""))
+    return [_lease_cells(owner, held, at_us) for owner, held in ordered]
+
+
+def _lease_cells(owner: str | None, held: Sequence[Lease], at_us: int) -> list[str | Cell]:
+    expires_us = min(lease.expires_us for lease in held)
+    expires = f"in {span_text(expires_us - at_us)}"
+    if expires_us <= at_us:
+        expires = f"{span_text(at_us - expires_us)} ago"
+    return [
+        owner or "(free)",
+        _ranges([lease.partition_id for lease in held]),
+        str(len(held)),
+        str(max(lease.epoch for lease in held)),
+        "" if owner is None else expires,
+    ]
+
+
+def _lease_json(lease: Lease, at_us: int) -> dict[str, Any]:
+    return {
+        "partition_id": lease.partition_id,
+        "owner_id": lease.owner_id,
+        "epoch": lease.epoch,
+        "expires_at": instant_json(lease.expires_us) if lease.owner_id is not None else None,
+        "is_live": is_live(lease, at_us),
+    }
+
+
+def _ranges(ascending: Sequence[int]) -> str:
+    """`0-127, 130` for 0 to 127 and 130."""
+    runs: list[list[int]] = []
+    for number in ascending:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{low}-{high}" if low < high else str(low) for low, high in runs)

@@ -1,0 +1,182 @@
+"""Why an instant of a trigger fired, did not, or is not decided: facts to one sentence. Pure."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ports.records import FireRecord
+from punctual.why_facts import Answer, AnswerKind, WhyFacts
+from punctual.why_fire import fire_answer
+from punctual.zone_times import local_text, span_text
+from scheduling.instants import SECOND_US
+from scheduling.vocabulary import TriggerState
+
+__all__ = ["Answer", "AnswerKind", "WhyFacts", "why"]
+
+_JUST_DUE_US: Final = 2 * SECOND_US
+
+
+def why(facts: WhyFacts) -> Answer:
+    """One sentence about one instant, and which kind of answer it is."""
+    row = facts.row
+    if row is not None and (facts.is_instant or row.instant_count == 0 or row.through_us is None):
+        answer = fire_answer(facts, row)
+    elif row is None and facts.others:
+        return Answer("fired", f"{facts.subject} has {_others(facts)} at {facts.when}.")
+    else:
+        answer = next(iter(_reasons(facts)))
+    if not facts.others:
+        return answer
+    return answer._replace(sentence=f"{answer.sentence[:-1]}; there is also {_others(facts)}.")
+
+
+def _reasons(facts: WhyFacts) -> Iterator[Answer]:
+    """The reasons for no row, the deepest first."""
+    for reason in _REASONS:
+        answer = reason(facts)
+        if answer is not None:
+            yield answer
+
+
+def _before_the_trigger(facts: WhyFacts) -> Answer | None:
+    created_us = facts.trigger.created_us
+    if facts.instant_us > created_us:
+        return None
+    return Answer(
+        "not_due",
+        f"{facts.subject} did not exist at {facts.when}: it was created at "
+        f"{facts.full(created_us)}{_first_after(facts)}.",
+    )
+
+
+def _no_instant(facts: WhyFacts) -> Answer | None:
+    if facts.is_instant:
+        return None
+    nearest = [
+        f"{facts.full(us)} {word}"
+        for us, word in ((facts.before_us, "before"), (facts.after_us, "after"))
+        if us is not None
+    ]
+    beside = f"the nearest are {' and '.join(nearest)}"
+    if len(nearest) < 2:
+        beside = f"the nearest is {nearest[0]}" if nearest else "it has no instant at all"
+    return Answer(
+        "not_due", f"{facts.when} is not an instant of {facts.subject}'s schedule: {beside}."
+    )
+
+
+def _planned_later(facts: WhyFacts) -> Answer | None:
+    if facts.gap is None:
+        return None
+    gap = facts.gap
+    left = gap.instant_count - gap.planned_count
+    return Answer(
+        "undecided",
+        f"{_not_decided(facts)} yet: it is one of {left:,} missed instants through "
+        f"{facts.moment(gap.through_us)} that will all fire at the catch-up rate, and is still to "
+        f"be planned{facts.idle()}.",
+    )
+
+
+def _decided_without(facts: WhyFacts) -> Answer | None:
+    """The cursor is past it, and every instant that was due has a row."""
+    if facts.instant_us > facts.trigger.decided_through_us:
+        return None
+    return Answer(
+        "not_due",
+        f"{facts.subject} was not due at {facts.when}: today's schedule has that instant, but the "
+        "one that held then did not, or its limit of fires was reached.",
+    )
+
+
+def _stopped(facts: WhyFacts) -> Answer | None:
+    trigger = facts.trigger
+    if trigger.state is TriggerState.PAUSED:
+        note = f" ({trigger.pause_note})" if facts.change is None and trigger.pause_note else ""
+        return Answer(
+            "undecided",
+            f"{_not_decided(facts)}: the trigger is paused{facts.by_whom()}{note}, and its resume "
+            "says what becomes of it.",
+        )
+    if trigger.state is TriggerState.QUARANTINED:
+        return Answer(
+            "undecided",
+            f"{_not_decided(facts)}: the trigger is quarantined, because its rule failed with "
+            f"{trigger.quarantine_error or 'an unrecorded error'}; a corrected definition or "
+            "`punctual resume` ends that.",
+        )
+    if trigger.state is TriggerState.FINISHED:
+        limit = facts.definition.max_fires if facts.definition is not None else None
+        why_so = "its schedule has ended" if limit is None else f"it has fired its {limit:,} times"
+        return Answer("not_due", f"{facts.subject} will not fire at {facts.when}: {why_so}.")
+    return None
+
+
+def _zone_data_differs(facts: WhyFacts) -> Answer | None:
+    if facts.pinned_tzdata == facts.installed_tzdata:
+        return None
+    return Answer(
+        "undecided",
+        f"{_not_decided(facts)}: the store is pinned to tzdata {facts.pinned_tzdata} and this "
+        f"program has {facts.installed_tzdata}, so it must not decide until `punctual tzdata "
+        "adopt`.",
+    )
+
+
+def _in_the_future(facts: WhyFacts) -> Answer | None:
+    if facts.due_us <= facts.now_us:
+        return None
+    ahead = f"it is due in {span_text(facts.due_us - facts.now_us)}"
+    if facts.due_us != facts.instant_us:
+        smear = span_text(facts.due_us - facts.instant_us)
+        ahead += f", at {facts.moment(facts.due_us)} with its smear of {smear}"
+    cursor_us = facts.trigger.decided_through_us
+    if cursor_us > facts.now_us:
+        ahead += (
+            f"; until then the trigger is silent, because everything through "
+            f"{local_text(facts.zone, cursor_us)} was decided before the clock went back"
+        )
+    return Answer("undecided", f"{_not_decided(facts)} yet: {ahead}{facts.idle()}.")
+
+
+def _overdue(facts: WhyFacts) -> Answer | None:
+    late_us = facts.now_us - facts.due_us
+    overdue = f"it was due {span_text(late_us)} ago"
+    if facts.idle():
+        return Answer("undecided", f"{_not_decided(facts)}: {overdue}{facts.idle()}.")
+    owner = "" if facts.lease is None else f" {facts.lease.owner_id}"
+    if late_us <= _JUST_DUE_US:
+        ahead = f"and{owner} is about to decide it"
+    else:
+        ahead = f"and{owner} has not decided it: its log says why (a bad clock, a busy store)"
+    return Answer("undecided", f"{_not_decided(facts)} yet: {overdue} {ahead}.")
+
+
+_REASONS: Final[tuple[Callable[[WhyFacts], Answer | None], ...]] = (
+    _before_the_trigger,
+    _no_instant,
+    _planned_later,
+    _decided_without,
+    _stopped,
+    _zone_data_differs,
+    _in_the_future,
+    _overdue,
+)
+
+
+def _not_decided(facts: WhyFacts) -> str:
+    return f"{facts.subject} for {facts.when} is not decided"
+
+
+def _first_after(facts: WhyFacts) -> str:
+    if facts.after_us is None:
+        return ""
+    return f", and its first instant after that is {facts.full(facts.after_us)}"
+
+
+def _others(facts: WhyFacts) -> str:
+    return ", ".join(_other(row) for row in facts.others)
+
+
+def _other(row: FireRecord) -> str:
+    kind = {"manual": "a manual run", "backfill": "a backfill"}.get(row.origin, "a run")
+    return f"{kind} (sequence {row.key.sequence}: {row.state})"

@@ -1,0 +1,226 @@
+"""The sentence about an instant that was decided: what was done, or why nothing was."""
+
+from collections.abc import Callable
+from typing import Final
+
+from ports.records import AttemptRecord, FireRecord, TriggerDefinition
+from punctual.why_facts import Answer, WhyFacts
+from punctual.zone_times import span_text
+from scheduling.vocabulary import Cause, FireState, HeldReason, Lane
+from schemas.manifest_fields import duration_text
+
+
+def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
+    """The answer that the ledger's row gives."""
+    if row.state is FireState.NOT_DISPATCHED:
+        return Answer(
+            "not_dispatched", f"We decided not to fire {_for(facts)}: {_cause(facts, row)}."
+        )
+    if row.state in (FireState.ACCEPTED, FireState.SUCCEEDED, FireState.FAILED):
+        return Answer("fired", f"{_for(facts)} fired: {_answered(facts, row)}.")
+    if row.state is FireState.REFUSED:
+        return Answer(
+            "endpoint",
+            f"Your endpoint refused {_for(facts)}: {_last(facts)}, "
+            "and such an answer is not tried again.",
+        )
+    if row.state is FireState.UNDELIVERED:
+        return Answer(
+            "endpoint",
+            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, the last with {_last(facts)}, "
+            "and no try is left.",
+        )
+    if row.state is FireState.UNKNOWN:
+        return Answer(
+            "endpoint",
+            f"Nobody knows whether {_for(facts)} ran: {_tries(facts)}, the last with "
+            f"{_last(facts)}, so the request may have arrived; no try is left.",
+        )
+    return _waiting(facts, row)
+
+
+def _waiting(facts: WhyFacts, row: FireRecord) -> Answer:
+    subject = _for(facts)
+    if row.state is FireState.DISPATCHING:
+        since = facts.attempts[-1].dispatched_us if facts.attempts else row.changed_us
+        return Answer(
+            "waiting",
+            f"{subject} is being sent: attempt {row.next_attempt_n} began at "
+            f"{facts.moment(since)} and the target has not answered yet.",
+        )
+    idle = facts.idle()
+    if row.state is FireState.HELD:
+        if row.held_reason is HeldReason.BACKOFF:
+            return Answer(
+                "endpoint",
+                f"Your endpoint failed {_for(facts)}: {_tries(facts)}, the last with "
+                f"{_last(facts)}; next try{_until(facts, row, word=' at')}{idle}.",
+            )
+        return Answer("waiting", f"{subject} is held: {_held(facts, row)}{idle}.")
+    on_lane = f"on the {row.lane} lane"
+    if row.state is FireState.QUEUED:
+        queued = "" if row.queued_us is None else f" since {facts.moment(row.queued_us)}"
+        return Answer(
+            "waiting", f"{subject} is {on_lane}{queued} and waits for a dispatcher{idle}."
+        )
+    return Answer("waiting", f"{subject} is decided and about to go {on_lane}{idle}.")
+
+
+def _answered(facts: WhyFacts, row: FireRecord) -> str:
+    late = "" if row.first_dispatched_us is None else _late(row)
+    attempt = facts.attempts[-1] if facts.attempts else None
+    number = "" if attempt is None else f" on attempt {attempt.n}"
+    if attempt is not None and attempt.n > 1:
+        number += f" (the first {attempt.n - 1} failed)" if attempt.n > 2 else " (the first failed)"
+    said = "" if attempt is None else f" with {_said(attempt)}"
+    catch_up = ", on the catch-up lane" if row.lane is Lane.CATCH_UP else ""
+    sent = f"sent {late}{catch_up}, and the target took it{number}{said}"
+    if row.state is FireState.ACCEPTED:
+        is_done = facts.definition is not None and facts.definition.response_is_outcome
+        return sent if is_done else f"{sent}; no outcome was reported yet"
+    reported = "success" if row.state is FireState.SUCCEEDED else "failure"
+    return f"{sent}; the work reported {reported}"
+
+
+def _held(facts: WhyFacts, row: FireRecord) -> str:
+    until = _until(facts, row)
+    definition = facts.definition
+    if row.held_reason is HeldReason.DUE_LATER:
+        return f"its due time, smear included, lies ahead{until}"
+    if row.held_reason is HeldReason.LANE_RATE:
+        return f"it waits for its turn under the tenant's rate for the {row.lane} lane"
+    if row.held_reason is HeldReason.OVERLAP:
+        policy = "" if definition is None else f" ({definition.overlap_policy})"
+        limit = ""
+        if definition is not None:
+            limit = f", {duration_text(definition.run_timeout_s)} after its start at the latest"
+        return f"the run before it has not ended{policy}, and it goes when that one ends{limit}"
+    if row.held_reason is HeldReason.QUOTA:
+        return f"the tenant's quota is used up{until}"
+    if row.held_reason is HeldReason.BREAKER:
+        return f"its target fails so often that it gets a rest{until}"
+    return f"{row.held_reason or 'no reason was recorded'}{until}"
+
+
+def _cause(facts: WhyFacts, row: FireRecord) -> str:
+    cause = row.cause
+    if cause is None:
+        return "no cause was recorded"
+    if cause is Cause.COALESCED:
+        return _coalesced(facts, row)
+    text = _CAUSES[cause](facts, row)
+    if row.instant_count == 0:
+        text += "; its schedule could not be evaluated then"
+    return text
+
+
+def _coalesced(facts: WhyFacts, row: FireRecord) -> str:
+    policy = _policy(facts.definition, "missed_policy")
+    if not facts.chain:
+        into = "a newer fire"
+        if row.coalesced_into_us is not None:
+            into = f"the fire of {facts.moment(row.coalesced_into_us)}"
+        return f"it was missed and coalesced into {into}{policy}"
+    last = facts.chain[-1]
+    via = f" (through {len(facts.chain) - 1} others)" if len(facts.chain) > 2 else ""
+    if len(facts.chain) == 2:
+        via = f" (through that of {facts.moment(facts.chain[0].key.scheduled_us)})"
+    return (
+        f"it was missed and coalesced into the fire of {facts.moment(last.key.scheduled_us)}{via}"
+        f"{policy}, which {_became(last)}"
+    )
+
+
+def _became(row: FireRecord) -> str:
+    if row.state is FireState.NOT_DISPATCHED:
+        return f"was not dispatched either ({row.cause})"
+    if row.state is FireState.HELD and row.held_reason is not None:
+        return f"is held ({row.held_reason})"
+    return _BECAME[row.state]
+
+
+_BECAME: Final = {
+    FireState.HELD: "is held",
+    FireState.READY: "is about to go",
+    FireState.QUEUED: "waits for a dispatcher",
+    FireState.DISPATCHING: "is being sent",
+    FireState.ACCEPTED: "was accepted",
+    FireState.SUCCEEDED: "succeeded",
+    FireState.FAILED: "failed",
+    FireState.REFUSED: "your endpoint refused",
+    FireState.UNKNOWN: "ended without anybody knowing whether it ran",
+    FireState.UNDELIVERED: "could not be delivered",
+}
+
+
+def _skipped(facts: WhyFacts, row: FireRecord) -> str:
+    late_us = max(row.changed_us, row.decided_us) - row.due_us
+    seen = f", and it was found {span_text(late_us)} late" if row.instant_count == 1 else ""
+    return f"it was missed, and the missed policy is skip{seen}"
+
+
+def _expired(facts: WhyFacts, row: FireRecord) -> str:
+    detail = f" ({row.cause_detail})" if row.cause_detail else ""
+    return (
+        f"when it was decided at {facts.moment(row.decided_us)} it was older than the catch-up "
+        f"horizon{detail}"
+    )
+
+
+def _overlap(facts: WhyFacts, row: FireRecord) -> str:
+    policy = _policy(facts.definition, "overlap_policy")
+    return f"the run before it had not ended{policy}"
+
+
+_CAUSES: Final[dict[Cause, Callable[[WhyFacts, FireRecord], str]]] = {
+    Cause.SKIPPED_BY_POLICY: _skipped,
+    Cause.EXPIRED_PAST_HORIZON: _expired,
+    Cause.OVERLAP: _overlap,
+    Cause.PAUSED: lambda facts, row: f"the trigger was paused{facts.by_whom()}",
+    Cause.DELETED: lambda facts, row: f"the trigger was deleted{facts.by_whom()}",
+    Cause.QUARANTINED: lambda facts, row: f"the trigger was quarantined{facts.by_whom()}",
+    Cause.OVER_CEILING: lambda facts, row: "it lay over the ceiling that was set for it",
+    Cause.SHED: lambda facts, row: "there was more to send than could be, and it was shed",
+    Cause.SUPERSEDED: lambda facts, row: "a backfill had run this instant already",
+    Cause.CANCELLED: lambda facts, row: "it was cancelled, or its payload's key was deleted",
+}
+
+
+def _policy(definition: TriggerDefinition | None, name: str) -> str:
+    return "" if definition is None else f" (policy {getattr(definition, name)})"
+
+
+def _until(facts: WhyFacts, row: FireRecord, *, word: str = ", until") -> str:
+    return "" if row.not_before_us is None else f"{word} {facts.moment(row.not_before_us)}"
+
+
+def _late(row: FireRecord) -> str:
+    late_us = (row.first_dispatched_us or row.due_us) - row.due_us
+    return f"{span_text(late_us)} after its due time"
+
+
+def _tries(facts: WhyFacts) -> str:
+    count = len(facts.attempts)
+    return "one try" if count == 1 else f"{count} tries"
+
+
+def _last(facts: WhyFacts) -> str:
+    if not facts.attempts:
+        return "no recorded attempt"
+    attempt = facts.attempts[-1]
+    ended_us = attempt.finished_us
+    at = "" if ended_us is None else f" at {facts.moment(ended_us)}"
+    return f"{_said(attempt)}{at}"
+
+
+def _said(attempt: AttemptRecord) -> str:
+    """What the target said, or what came instead of an answer."""
+    if attempt.http_status is not None:
+        return f"HTTP {attempt.http_status}"
+    if attempt.error:
+        return attempt.error
+    return "no answer" if attempt.finished_us is None else f"{attempt.transport_result}"
+
+
+def _for(facts: WhyFacts) -> str:
+    return f"{facts.subject} for {facts.when}"

@@ -1,0 +1,61 @@
+"""The command line on a real store: a service cranked by hand, and commands run beside it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from click.testing import CliRunner, Result
+
+from adapters.sqlite_database import SqliteDatabase
+from punctual.cli import cli
+from punctual.data_folder import STORE_FILE
+from scheduling.instants import from_text
+from tests.support.definitions import TARGET, TENANT
+from tests.support.manual_clock import ManualClock
+from tests.support.service import Service
+
+START: Final = "2026-06-01T09:00:00Z"
+__all__ = ["START", "TARGET", "TENANT", "CommandLine", "command_line"]
+
+
+@dataclass(slots=True)
+class CommandLine:
+    """Commands see the service's true time, unless `at` says another one."""
+
+    service: Service
+
+    @property
+    def data(self) -> Path:
+        return self.service.folder
+
+    def __call__(self, *arguments: str, at: str | None = None, stdin: str = "") -> Result:
+        """Run one command on the service's folder."""
+        return self.bare(*arguments, "--data", str(self.data), at=at, stdin=stdin)
+
+    def bare(self, *arguments: str, at: str | None = None, stdin: str = "") -> Result:
+        """Run one command line as it is."""
+        now_us = self.service.now_us if at is None else from_text(at)
+        return CliRunner().invoke(
+            cli, arguments, obj=ManualClock(now_us, now_us, 0), input=stdin, prog_name="punctual"
+        )
+
+    def json(self, *arguments: str, at: str | None = None) -> Any:
+        """The parsed answer of a command that must succeed."""
+        result = self(*arguments, "--json", at=at)
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+    def plant(self, statement: str, *parameters: object) -> None:
+        """Make the store as no rule of the service would."""
+        database = SqliteDatabase(self.data / STORE_FILE, synchronous="OFF")
+        with database.write() as connection:
+            connection.execute(statement, parameters)
+        database.close()
+
+
+def command_line(folder: Path, *, start: str = START) -> CommandLine:
+    """A service in an empty folder, with one tenant and one target, and nothing running."""
+    service = Service(folder, from_text(start))
+    (folder / STORE_FILE).symlink_to("store.db")
+    return CommandLine(service)
