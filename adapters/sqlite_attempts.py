@@ -11,7 +11,7 @@ from adapters.sqlite_slots import free_slot
 from ports.records import FinishResult, LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey, attempt_seed
-from scheduling.retry import AttemptResult, NextStep, RetryPolicy, after_attempt
+from scheduling.retry import AttemptResult, NextStep, RetryPolicy, after_attempt, retry_end_us
 from scheduling.vocabulary import FireState, HeldReason, Lane
 
 # States without a run behind them: the slot is free again.
@@ -54,18 +54,19 @@ def finish_attempt(
         ),
     ).rowcount
     state, next_n, lane, version, due_us, first_us, retry_until_us = found
-    state = FireState(state)
+    state, lane = FireState(state), Lane(lane)
     if not recorded or state not in _WAITS:
         return FinishResult(key, state)
     facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
-    window_from_us = due_us if lane == Lane.ON_TIME else (first_us or now_us)
+    window_from_us = due_us if lane is Lane.ON_TIME else (first_us or now_us)
+    end_us = retry_end_us(result, retry_until_us, lane=lane, missed_policy=facts.missed_policy)
     step = after_attempt(
         result,
         n,
         policy=RetryPolicy(
             facts.attempt_budget,
             window_from_us + facts.retry_window_us,
-            retry_until_us if lane == Lane.ON_TIME else None,
+            end_us,
             facts.response_is_outcome,
         ),
         now_us=now_us,
@@ -75,6 +76,8 @@ def finish_attempt(
     is_final = step.state in (FireState.ACCEPTED, FireState.SUCCEEDED, FireState.REFUSED)
     if not is_current and not is_final:
         return FinishResult(key, state)
+    if end_us != retry_until_us:
+        connection.execute(sql["ledger_move_retry_end"], (end_us, *key))
     return _move(connection, context, key, step, n=max(n, next_n), now_us=now_us)
 
 

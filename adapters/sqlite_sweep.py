@@ -16,17 +16,14 @@ from scheduling.decision import DecidedRow
 from scheduling.keys import FireKey
 from scheduling.limits import SWEEP_AGE_US, SWEEP_ROWS_MAX
 from scheduling.overlap import resolve_overlap
-from scheduling.retry import AttemptResult
+from scheduling.retry import CLAIM_EXPIRED
 from scheduling.vocabulary import (
     Cause,
     FireState,
     HeldReason,
     Lane,
     OverlapPolicy,
-    TransportResult,
 )
-
-CLAIM_EXPIRED = AttemptResult(TransportResult.AMBIGUOUS, error="claim expired")
 
 
 def unclaimed(

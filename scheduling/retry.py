@@ -1,9 +1,9 @@
 """What follows an attempt: an end, or another try at a later time."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scheduling.limits import RETRY_BASE_US, RETRY_CAP_US
-from scheduling.vocabulary import FireState, TransportResult
+from scheduling.vocabulary import FireState, Lane, MissedPolicy, TransportResult
 
 _RETRIED_STATUSES = frozenset({408, 425, 429})
 
@@ -21,8 +21,12 @@ class AttemptResult(NamedTuple):
         return self.transport_result is TransportResult.AMBIGUOUS
 
 
+# Nobody came back from the attempt: its dispatcher died, before or after it had sent anything.
+CLAIM_EXPIRED: Final = AttemptResult(TransportResult.AMBIGUOUS, error="claim expired")
+
+
 class RetryPolicy(NamedTuple):
-    """`retry_until_us` is the trigger's next due time on the on-time lane, else None."""
+    """`retry_until_us` is when tries end early, as `retry_end_us` says; None = they do not."""
 
     budget: int
     window_until_us: int
@@ -52,6 +56,21 @@ def after_attempt(
     if n >= policy.budget or _is_too_late(policy, not_before_us):
         return NextStep(exhausted_state(is_ambiguous=result.is_ambiguous))
     return NextStep(FireState.HELD, not_before_us)
+
+
+def retry_end_us(
+    result: AttemptResult, next_due_us: int | None, *, lane: Lane, missed_policy: MissedPolicy
+) -> int | None:
+    """When tries end before budget and window do: on time, at the trigger's next due time.
+
+    A claim that expired says nothing about the target, which may have seen nothing at all. So
+    under `fire_all`, where every instant counts, the fire is tried again however late.
+    """
+    if lane is not Lane.ON_TIME:
+        return None
+    if result == CLAIM_EXPIRED and missed_policy is MissedPolicy.FIRE_ALL:
+        return None
+    return next_due_us
 
 
 def exhausted_state(*, is_ambiguous: bool) -> FireState:

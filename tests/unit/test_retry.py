@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from scheduling.keys import FireKey, attempt_seed
 from scheduling.limits import RETRY_BASE_US, RETRY_CAP_US
 from scheduling.retry import (
+    CLAIM_EXPIRED,
     AttemptResult,
     NextStep,
     RetryPolicy,
     after_attempt,
     backoff_us,
     exhausted_state,
+    retry_end_us,
 )
-from scheduling.vocabulary import FireState, TransportResult
+from scheduling.vocabulary import FireState, Lane, MissedPolicy, TransportResult
 
 RESPONSE, NOT_SENT = TransportResult.RESPONSE, TransportResult.NOT_SENT
 AMBIGUOUS = TransportResult.AMBIGUOUS
@@ -124,6 +126,22 @@ def test_attempt_on_time_retries_end_at_the_next_due_time(
 ) -> None:
     step = _after(AttemptResult(AMBIGUOUS), retry_until_us=NOW_US + until_us)
     assert step.state is expected
+
+
+@pytest.mark.parametrize(
+    ("result", "lane", "policy", "expected"),
+    [
+        (AttemptResult(AMBIGUOUS), Lane.ON_TIME, MissedPolicy.FIRE_ALL, NOW_US),
+        (CLAIM_EXPIRED, Lane.ON_TIME, MissedPolicy.FIRE_ALL, None),
+        (CLAIM_EXPIRED, Lane.ON_TIME, MissedPolicy.FIRE_ONCE_NOW, NOW_US),
+        (CLAIM_EXPIRED, Lane.ON_TIME, MissedPolicy.SKIP, NOW_US),
+        (AttemptResult(AMBIGUOUS), Lane.CATCH_UP, MissedPolicy.SKIP, None),
+    ],
+)
+def test_retry_end_is_the_next_due_time_unless_nobody_came_back(
+    result: AttemptResult, lane: Lane, policy: MissedPolicy, expected: int | None
+) -> None:
+    assert retry_end_us(result, NOW_US, lane=lane, missed_policy=policy) == expected
 
 
 def test_attempt_past_the_next_due_time_still_counts_its_answer() -> None:

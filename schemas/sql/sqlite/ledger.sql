@@ -44,6 +44,10 @@ UPDATE fire
 SET state = ?, held_reason = ?, not_before = ?, next_attempt_n = ?, changed_at = ?
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?;
 
+-- name: ledger_move_retry_end!
+UPDATE fire SET retry_until = ?
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?;
+
 -- name: ledger_insert_outcome!
 INSERT OR IGNORE INTO work_outcome (
   tenant_id, trigger_id, scheduled_instant, sequence, terminal_state, reported_at, reported_by,
