@@ -86,14 +86,16 @@ class ChangeSession:
         key = (target.tenant_id, target.target_id)
         found = self.connection.execute(self.sql["registry_target"], key).fetchone()
         secret_ref, previous_ref = (found[3], found[4]) if found else (None, None)
-        if secret_ref is None or not self._is_secret(target, secret_ref):
-            previous_ref = secret_ref
+        stored = self._secret(target, secret_ref)
+        if stored is None or target.secret not in (None, stored):
+            # Without its key the old one signs nothing any more.
+            previous_ref = None if stored is None else secret_ref
             secret_ref = put_secret(
                 self.connection,
                 self.context,
                 target,
                 secret=target.secret,
-                previous_ref=previous_ref,
+                previous_ref=secret_ref,
                 now_us=self.now_us,
             )
         wanted = (target.endpoint, target.timeout_s, target.kind, secret_ref, previous_ref)
@@ -310,14 +312,15 @@ class ChangeSession:
         found = self.connection.execute(self.sql["registry_pause_note"], key).fetchone()
         return None if found is None else found[0]
 
-    def _is_secret(self, target: TargetRecord, secret_ref: str) -> bool:
+    def _secret(self, target: TargetRecord, secret_ref: str | None) -> str | None:
+        """The stored secret; None without one, or without the key to read it."""
         try:
             stored = read_payload(
                 self.connection, self.context, target.tenant_id, payload_ref=secret_ref
             )
         except PayloadUnreadable:
-            return False
-        return target.secret is None or stored == target.secret.encode()
+            return None
+        return None if stored is None else stored.decode()
 
     def _audit(self, action: str, tenant_id: str, subject: str, *, prior: object) -> None:
         prior_value = None if prior is None else json.dumps(prior)

@@ -1,6 +1,7 @@
 """Overlap inside the commit: who holds the trigger's slot, and what becomes of the others."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_slot_is_taken_until_the_outcome(
     ],
 )
 def test_slot_is_free_after_an_end_without_a_run(
-    crank: HandCrank, changes: dict[str, object], result: AttemptResult
+    crank: HandCrank, changes: dict[str, Any], result: AttemptResult
 ) -> None:
     crank.put(overlap_policy=SKIP, **changes)
     crank.attempt(crank.commit_at(60), result=result)
