@@ -187,8 +187,9 @@ class CronEngine(MemberEngine):
                 if clamps:
                     yield line.point(clock.starts[segment])
                 low = natural + clamps
+            start, unit = line.point(-offset), line.unit
             for wall in self.pattern.expand(low, high):
-                yield line.point(wall - offset)
+                yield start + wall * unit
 
 
 def _between(segments: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:

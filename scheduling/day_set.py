@@ -28,11 +28,16 @@ from scheduling.months import (
 )
 
 _SPARSE_DAYS_MAX = 2 * YEAR_COUNT
+_MONTHS_SEARCHED_MAX = 4  # then the rule may be a sparse one, worth its list of days
 _LENGTHS_OF_MONTH = {2: (28, 29), 4: (30,), 6: (30,), 9: (30,), 11: (30,)}
 
 
 class DaySet:
-    """Immutable; days are day numbers, and every question is about days inside the tables."""
+    """Days are day numbers, and every question is about days inside the tables.
+
+    What a set answers never changes. Its year counts, and the list of a sparse set, are made when
+    they are first needed, so that compiling stays cheap; two threads may both make them.
+    """
 
     __slots__ = ("_back", "_jumps", "_masks", "_months", "_sparse", "_year_counts")
 
@@ -40,13 +45,8 @@ class DaySet:
         self._masks = masks
         self._months = months >> 1
         self._jumps, self._back = _month_jumps(self._months)
-        self._year_counts = tuple(
-            sum(self.month_mask(january + month).bit_count() for month in range(12))
-            for january in TYPE_SAMPLES
-        )
+        self._year_counts: tuple[int, ...] | None = None
         self._sparse: array[int] | None = None
-        if self.count(FIRST_DAY, END_DAY) <= _SPARSE_DAYS_MAX:
-            self._sparse = array("i", self._walk(FIRST_DAY))
 
     def month_mask(self, month: int) -> int:
         """The matching days of a month index: bit 0 is the first."""
@@ -63,27 +63,26 @@ class DaySet:
         """The first matching day from `day` on."""
         if day >= END_DAY:
             return None
-        if self._sparse is not None:
-            at = bisect_left(self._sparse, day)
-            return self._sparse[at] if at < len(self._sparse) else None
-        month = MONTH_OF_DAY[day - FIRST_DAY]
-        if self._months >> (month % 12) & 1:
-            rest = self._masks[MONTH_SHAPES[month]] >> (day - MONTH_STARTS[month])
-            if rest:
-                return day + (rest & -rest).bit_length() - 1
-        jumps = self._jumps
-        while True:
-            month += jumps[month % 12]
-            if month >= MONTH_COUNT:
-                return None
-            mask = self._masks[MONTH_SHAPES[month]]
-            if mask:
-                return MONTH_STARTS[month] + (mask & -mask).bit_length() - 1
+        if self._sparse is None:
+            month = MONTH_OF_DAY[day - FIRST_DAY]
+            if self._months >> (month % 12) & 1:
+                rest = self._masks[MONTH_SHAPES[month]] >> (day - MONTH_STARTS[month])
+                if rest:
+                    return day + (rest & -rest).bit_length() - 1
+            for _ in range(_MONTHS_SEARCHED_MAX):
+                month += self._jumps[month % 12]
+                if month >= MONTH_COUNT:
+                    return None
+                mask = self._masks[MONTH_SHAPES[month]]
+                if mask:
+                    return MONTH_STARTS[month] + (mask & -mask).bit_length() - 1
+        return next(self.days_from(day), None)
 
     def previous_day(self, day: int) -> int | None:
         """The last matching day up to `day`."""
         if day < FIRST_DAY:
             return None
+        self._prepare()
         if self._sparse is not None:
             at = bisect_left(self._sparse, day + 1)
             return self._sparse[at - 1] if at else None
@@ -98,6 +97,7 @@ class DaySet:
 
     def days_from(self, day: int) -> Iterator[int]:
         """Every matching day from `day` on."""
+        self._prepare()
         if self._sparse is None:
             return self._walk(day)
         return iter(self._sparse[bisect_left(self._sparse, day) :])
@@ -111,11 +111,24 @@ class DaySet:
             return self._count_before(END_DAY - 1) + self.has(END_DAY - 1)
         month = MONTH_OF_DAY[day - FIRST_DAY]
         year = month // 12
-        total = sum(map(int.__mul__, TYPES_BEFORE[year], self._year_counts))
+        total = sum(map(int.__mul__, TYPES_BEFORE[year], self._prepare()))
         for earlier in range(year * 12, month):
             total += self.month_mask(earlier).bit_count()
         within = (1 << (day - MONTH_STARTS[month])) - 1
         return total + (self.month_mask(month) & within).bit_count()
+
+    def _prepare(self) -> tuple[int, ...]:
+        """The matching days in a year of each type; and the list, where they are few."""
+        counts = self._year_counts
+        if counts is None:
+            counts = tuple(
+                sum(self.month_mask(january + month).bit_count() for month in range(12))
+                for january in TYPE_SAMPLES
+            )
+            if sum(map(int.__mul__, TYPES_BEFORE[-1], counts)) <= _SPARSE_DAYS_MAX:
+                self._sparse = array("i", self._walk(FIRST_DAY))
+            self._year_counts = counts
+        return counts
 
     def _walk(self, day: int) -> Iterator[int]:
         if day >= END_DAY:
@@ -151,7 +164,9 @@ def day_set(day_of_month: str, month: str, day_of_week: str) -> DaySet:
     lengths = {
         length for at in bit_values(months.bits) for length in _LENGTHS_OF_MONTH.get(at, (31,))
     }
-    if month_days.starred or weekdays.starred:
+    if by_week is _WHOLE_MONTHS and weekdays.starred:
+        masks = by_month
+    elif month_days.starred or weekdays.starred:
         masks = tuple(a & b for a, b in zip(by_month, by_week, strict=True))
     else:
         masks = tuple(a | b for a, b in zip(by_month, by_week, strict=True))
@@ -179,6 +194,8 @@ def _refuse(
 
 def _month_masks(days: FieldSet) -> tuple[int, ...]:
     plain = days.bits >> 1
+    if plain == 0x7FFFFFFF:
+        return _WHOLE_MONTHS
     masks = []
     for length in MONTH_LENGTHS:
         whole = plain & ((1 << length) - 1)

@@ -77,9 +77,10 @@ class WallPattern:
                     continue
                 if hour >= high:
                     return
+                whole = low <= hour and hour + 3_600 <= high
                 for minute in minutes:
                     minute += hour
-                    if low <= minute and minute + 60 <= high:
+                    if whole or (low <= minute and minute + 60 <= high):
                         for second in seconds:
                             yield minute + second
                     else:
