@@ -72,15 +72,17 @@ class Selection:
     "--state",
     "states",
     multiple=True,
+    metavar="STATE",
     type=click.Choice([each.value for each in FireState]),
-    help="Only in this state; give it several times for several.",
+    help=f"Only in this state, or these: {', '.join(FireState)}.",
 )
 @click.option(
     "--cause",
     "causes",
     multiple=True,
+    metavar="CAUSE",
     type=click.Choice([each.value for each in Cause]),
-    help="Only not dispatched for this cause; give it several times for several.",
+    help=f"Only not dispatched for this cause, or these: {', '.join(Cause)}.",
 )
 @click.option(
     "--from",

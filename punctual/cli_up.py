@@ -117,6 +117,9 @@ def up(log_level: str, log_json: bool, **options: Any) -> None:
     except (ManifestErrors, PortError) as error:
         click.echo(f"Not started. {error}", err=True)
         sys.exit(1)
+    except KeyboardInterrupt:
+        click.echo("Ended at once: what was in flight is tried again at the next start.", err=True)
+        sys.exit(1)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
@@ -149,8 +152,8 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
             await stack.enter_async_context(receiver)
             demo = (receiver.endpoint, secret)
         apply = _Applier(folder, options, clock, demo)
-        _tell_changes(apply())
-        started_us = clock.now().wall_us
+        # Before the changes: an edit decides what was missed up to it.
+        started_us = clock.now().earliest_us
         service = LocalService(
             folder,
             clock,
@@ -159,13 +162,16 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
                 in_flight_max=options.in_flight_max,
                 allow_loopback=options.allow_loopback,
             ),
+            on_stopping=_tell_stopping,
             on_hangup=lambda: _reapply(apply),
             on_first_pass=lambda: _tell_missed(folder, started_us),
         )
-        _tell_next(folder)
-        if demo is not None:
-            _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data))
-        await service.run()
+        with service.signals():
+            _tell_changes(apply())
+            _tell_next(folder)
+            if demo is not None:
+                _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data))
+            await service.run()
     _say("Stopped: attempts in flight have ended, leases are released. Start again at any time.")
 
 
@@ -238,6 +244,10 @@ def _tell_changes(results: list[ChangeResult]) -> None:
         _say(f"  {result.kind.value} {subject}{due}")
     if len(changed) > _LINES_MAX:
         _say(f"  and {len(changed) - _LINES_MAX} more")
+
+
+def _tell_stopping() -> None:
+    _say("Stopping: attempts in flight end first; Ctrl-C again ends at once.")
 
 
 def _tell_next(folder: DataFolder) -> None:

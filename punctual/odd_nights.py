@@ -123,28 +123,43 @@ def mark_of(recurrence: Recurrence, instant_us: int) -> str | None:
 
 
 class _Pattern(NamedTuple):
-    """Members that follow one pair of rules, compiled where wall time and instants are one."""
+    """The expressions that follow one pair of rules, read where wall time and instants are one."""
 
-    members: list[Recurrence]
+    whole: Recurrence | None
     gap: GapRule
     fold: FoldRule
-    is_uniform_ignored: bool
 
 
 def _patterns(recurrence: Recurrence) -> tuple[_Pattern, _Pattern]:
-    """The members with fixed times, and the intervals of cron, which no rule moves."""
+    """The expressions of fixed times, and the intervals of cron, which no rule moves."""
     expression = recurrence.expression
-    texts = (expression,) if isinstance(expression, str) else expression
-    fixed = _Pattern([], recurrence.gap, recurrence.fold, False)
-    interval = _Pattern([], GapRule.SKIP, FoldRule.BOTH, True)
-    for text in texts:
+    fixed: list[str] = []
+    intervals: list[str] = []
+    for text in (expression,) if isinstance(expression, str) else expression:
         form = read_expression(text, recurrence.identity)
-        if isinstance(form, EveryForm):
-            continue
-        is_interval = isinstance(form, CronForm) and form.is_interval
-        member = compile_recurrence(text, "UTC", identity=recurrence.identity)
-        (interval if is_interval else fixed).members.append(member)
-    return fixed, interval
+        if isinstance(form, CronForm) and form.is_interval:
+            if not _is_uniform(_on_the_wall([text], recurrence)):
+                intervals.append(text)
+        elif not isinstance(form, EveryForm):
+            fixed.append(text)
+    return (
+        _Pattern(_on_the_wall(fixed, recurrence), recurrence.gap, recurrence.fold),
+        _Pattern(_on_the_wall(intervals, recurrence), GapRule.SKIP, FoldRule.BOTH),
+    )
+
+
+def _on_the_wall(texts: list[str], recurrence: Recurrence) -> Recurrence | None:
+    return compile_recurrence(texts, "UTC", identity=recurrence.identity) if texts else None
+
+
+def _is_uniform(pattern: Recurrence | None) -> bool:
+    """Whether all hours of a day are alike, so that a clock change shows in none."""
+    first_us = None if pattern is None else pattern.next_after_us(0)
+    if pattern is None or first_us is None:
+        return True
+    start_us = first_us // _DAY_US * _DAY_US - 1
+    hours = (start_us + n * _HOUR_US for n in range(24))
+    return len({pattern.count_between_us(hour, hour + _HOUR_US) for hour in hours}) == 1
 
 
 def _nights(patterns: tuple[_Pattern, ...], zone: Zone, at: int) -> list[OddNight]:
@@ -154,32 +169,21 @@ def _nights(patterns: tuple[_Pattern, ...], zone: Zone, at: int) -> list[OddNigh
     low_s, high_s = min(before, after), max(before, after)
     window = (low_s * SECOND_US - 1, high_s * SECOND_US - 1)
     nights = []
-    for pattern in patterns:
-        members = pattern.members
-        if pattern.is_uniform_ignored:
-            members = [each for each in members if not _is_uniform(each, window)]
-        found = {
-            us // SECOND_US for each in members for us in each.between_us(*window, TIMES_SHOWN_MAX)
-        }
-        if found:
-            shown = tuple(sorted(found)[:TIMES_SHOWN_MAX])
-            count = max(sum(each.count_between_us(*window) for each in members), len(shown))
-            rules = (pattern.gap, pattern.fold)
+    for whole, gap, fold in patterns:
+        found = [] if whole is None else whole.between_us(*window, TIMES_SHOWN_MAX)
+        if whole is not None and found:
             night = OddNight(
-                second * SECOND_US, after > before, low_s, high_s, shown, count, *rules
+                at_us=second * SECOND_US,
+                skips=after > before,
+                low_s=low_s,
+                high_s=high_s,
+                walls_s=tuple(us // SECOND_US for us in found),
+                times_count=whole.count_between_us(*window),
+                gap=gap,
+                fold=fold,
             )
             nights.append(night)
     return nights
-
-
-def _is_uniform(pattern: Recurrence, window: tuple[int, int]) -> bool:
-    """Whether the hours of that day are all alike, so that a clock change shows nowhere."""
-    start_us = window[0] // _DAY_US * _DAY_US - 1
-    hours = {
-        pattern.count_between_us(start_us + n * _HOUR_US, start_us + (n + 1) * _HOUR_US)
-        for n in range(24)
-    }
-    return len(hours) == 1
 
 
 def _wall(wall_s: int) -> str:

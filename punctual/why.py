@@ -13,6 +13,7 @@ from scheduling.vocabulary import TriggerState
 __all__ = ["Answer", "AnswerKind", "WhyFacts", "why"]
 
 _JUST_DUE_US: Final = 2 * SECOND_US
+_AHEAD_US: Final = SECOND_US  # two clocks that agree well enough may differ by less
 
 
 def why(facts: WhyFacts) -> Answer:
@@ -105,8 +106,9 @@ def _stopped(facts: WhyFacts) -> Answer | None:
             "`punctual resume` ends that.",
         )
     if trigger.state is TriggerState.FINISHED:
-        limit = facts.definition.max_fires if facts.definition is not None else None
-        why_so = "its schedule has ended" if limit is None else f"it has fired its {limit:,} times"
+        limit = None if facts.definition is None else facts.definition.max_fires
+        is_full = limit is not None and trigger.fired_count >= limit
+        why_so = f"it has fired its {limit:,} times" if is_full else "its schedule has ended"
         return Answer("not_due", f"{facts.subject} will not fire at {facts.when}: {why_so}.")
     return None
 
@@ -130,7 +132,7 @@ def _in_the_future(facts: WhyFacts) -> Answer | None:
         smear = span_text(facts.due_us - facts.instant_us)
         ahead += f", at {facts.moment(facts.due_us)} with its smear of {smear}"
     cursor_us = facts.trigger.decided_through_us
-    if cursor_us > facts.now_us:
+    if cursor_us > facts.now_us + _AHEAD_US:
         ahead += (
             f"; until then the trigger is silent, because everything through "
             f"{local_text(facts.zone, cursor_us)} was decided before the clock went back"

@@ -27,14 +27,13 @@ def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
     if row.state is FireState.UNDELIVERED:
         return Answer(
             "endpoint",
-            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, the last with {_last(facts)}, "
-            "and no try is left.",
+            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, and no try is left.",
         )
     if row.state is FireState.UNKNOWN:
         return Answer(
             "endpoint",
-            f"Nobody knows whether {_for(facts)} ran: {_tries(facts)}, the last with "
-            f"{_last(facts)}, so the request may have arrived; no try is left.",
+            f"Nobody knows whether {_for(facts)} ran: {_tries(facts)}, so the request may have "
+            "arrived; no try is left.",
         )
     return _waiting(facts, row)
 
@@ -53,8 +52,8 @@ def _waiting(facts: WhyFacts, row: FireRecord) -> Answer:
         if row.held_reason is HeldReason.BACKOFF:
             return Answer(
                 "endpoint",
-                f"Your endpoint failed {_for(facts)}: {_tries(facts)}, the last with "
-                f"{_last(facts)}; next try{_until(facts, row, word=' at')}{idle}.",
+                f"Your endpoint failed {_for(facts)}: {_tries(facts)}; "
+                f"next try{_until(facts, row, word=' at')}{idle}.",
             )
         return Answer("waiting", f"{subject} is held: {_held(facts, row)}{idle}.")
     on_lane = f"on the {row.lane} lane"
@@ -201,7 +200,11 @@ def _late(row: FireRecord) -> str:
 
 def _tries(facts: WhyFacts) -> str:
     count = len(facts.attempts)
-    return "one try" if count == 1 else f"{count} tries"
+    return (
+        f"one try, with {_last(facts)}"
+        if count == 1
+        else (f"{count} tries, the last with {_last(facts)}")
+    )
 
 
 def _last(facts: WhyFacts) -> str:
