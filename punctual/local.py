@@ -8,8 +8,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +25,7 @@ from scheduling.limits import LEASE_TTL_S_DEFAULT
 
 IN_FLIGHT_DEFAULT: Final = 500
 _SLICE_S: Final = 0.1  # how long another process's edit may go unnoticed
+_STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -39,7 +40,7 @@ class LocalSettings:
 
 
 class LocalService:
-    """Runs decider and dispatcher; `stop` from any thread or by SIGTERM and SIGINT."""
+    """Runs decider and dispatcher; `stop` from any thread, or by a signal inside `signals`."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class LocalService:
         *,
         settings: LocalSettings,
         watch: Callable[[Finished], None] | None = None,
+        on_stopping: Callable[[], None] | None = None,
         on_hangup: Callable[[], None] | None = None,
         on_first_pass: Callable[[], None] | None = None,
     ) -> None:
@@ -55,6 +57,7 @@ class LocalService:
         self._clock = clock
         self._settings = settings
         self._watch = watch
+        self._on_stopping = on_stopping
         self._on_hangup = on_hangup
         self._on_first_pass = on_first_pass
         self._decider = Decider(
@@ -71,16 +74,36 @@ class LocalService:
         """Ask the service to drain and end."""
         self._stopping.set()
 
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Inside it SIGTERM and SIGINT stop the service, and SIGHUP calls `on_hangup`.
+
+        What comes before the loop turns waits until then. A second SIGTERM or SIGINT ends the
+        process as it would without this: claims in flight expire, and are tried again.
+        """
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            self.stop()
+            for signum in _STOPS:
+                loop.remove_signal_handler(signum)
+            if self._on_stopping is not None:
+                self._on_stopping()
+
+        for signum in _STOPS:
+            loop.add_signal_handler(signum, stop)
+        loop.add_signal_handler(signal.SIGHUP, self._hang_up, loop)
+        try:
+            yield
+        finally:
+            for signum in (*_STOPS, signal.SIGHUP):
+                loop.remove_signal_handler(signum)
+
     async def run(self) -> None:
         """Until stopped: then no new decisions, attempts in flight end, leases are released.
 
         Raises what made the decider fail, if anything did.
         """
-        loop = asyncio.get_running_loop()
-        for signum in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(signum, self.stop)
-        if self._on_hangup is not None:
-            loop.add_signal_handler(signal.SIGHUP, self._hang_up, loop)
         log.info("service_started", owner_id=self._settings.owner_id)
         stop = asyncio.Event()
         decider = threading.Thread(target=self._decide_until_stopped, name="decider")
@@ -105,8 +128,6 @@ class LocalService:
         finally:
             self.stop()
             decider.join()
-            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                loop.remove_signal_handler(signum)
         log.info("service_stopped")
         if self._failure is not None:
             raise self._failure
