@@ -1,0 +1,44 @@
+"""Real processes and real receivers, ended with their test whatever came of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http_receiver import HttpReceiver
+from tests.support.ledger_file import LedgerFile
+from tests.support.service_process import ServiceProcess
+
+Start = Callable[..., ServiceProcess]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The data folder, not made yet."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def ledger(data: Path) -> LedgerFile:
+    return LedgerFile(data)
+
+
+@pytest.fixture
+def receiver() -> Iterator[HttpReceiver]:
+    """Answers 200 at once; a signature that did not verify fails the test."""
+    with HttpReceiver() as receiver:
+        yield receiver
+    assert receiver.problems == []
+
+
+@pytest.fixture
+def start(data: Path) -> Iterator[Start]:
+    """Starts `punctual up` on the data folder with the arguments given."""
+    with ExitStack() as stack:
+
+        def start_one(*arguments: str | Path | float, **options: Any) -> ServiceProcess:
+            return stack.enter_context(ServiceProcess(data, *arguments, **options))
+
+        yield start_one
