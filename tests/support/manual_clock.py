@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading
 
 
 @dataclass(slots=True)
-class ManualClock:
+class ManualClock(TimeAuthorityPort):
     """Wall, boot and epsilon in microseconds, all of them settable."""
 
     wall_us: int = 0
