@@ -48,7 +48,7 @@ def pause(
     with opened(data) as store:
         found = find_trigger(store.registry, trigger, tenant)
         waiting = _waiting_fires(store, found)
-        if waiting and not yes and sys.stdin.isatty():
+        if waiting and not yes and stands_at_terminal():
             fires = _count_text(waiting, "waiting fire")
             click.confirm(
                 f"Pausing {qualified_name(found)} stops {fires}. Go on?", abort=True, err=True
@@ -57,10 +57,11 @@ def pause(
         result = _apply(store, change)
         zone = _zone(store, found)
         left = _waiting_fires(store, found)
+    stopped = max(result.stopped_fires, waiting - left)  # the result leaves gaps out
     if as_json:
-        say_json(_json(found, result))
+        say_json(_json(found, result) | {"stopped_fires": stopped, "still_waiting": left})
         return
-    click.echo(_paused_text(found, result, zone=zone, left=left))
+    click.echo(_paused_text(found, result, zone=zone, stopped=stopped, left=left))
 
 
 @click.command()
@@ -97,6 +98,11 @@ def resume(
         say_json(_json(found, result) | {"policy": policy, "next_due_at": instant_json(next_us)})
         return
     click.echo(_resumed_text(found, result, policy=policy, zone=zone, next_us=next_us))
+
+
+def stands_at_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty()
 
 
 def _apply(store: Store, change: PauseTrigger | ResumeTrigger) -> ChangeResult:
@@ -146,14 +152,16 @@ def _zone(store: Store, trigger: TriggerRecord) -> str:
     return "UTC" if definition is None else definition.zone
 
 
-def _paused_text(trigger: TriggerRecord, result: ChangeResult, *, zone: str, left: int) -> str:
+def _paused_text(
+    trigger: TriggerRecord, result: ChangeResult, *, zone: str, stopped: int, left: int
+) -> str:
     name = qualified_name(trigger)
     if result.kind is ChangeKind.UNCHANGED:
         note = f" ({trigger.pause_note})" if trigger.pause_note else ""
         return f"{name} was paused already{note}; nothing changed."
     text = f"Paused {name} from {_moment(zone, result.from_us)} on"
-    if result.stopped_fires:
-        text += f"; stopped {_count_text(result.stopped_fires, 'waiting fire')}"
+    if stopped:
+        text += f"; stopped {_count_text(stopped, 'waiting fire')}"
     if left:
         text += f", and {left:,} more follow within seconds of a running `punctual up`"
     return f"{text}. Go on with `punctual resume {name}`."

@@ -1,6 +1,7 @@
 """The command line on a real store: a service cranked by hand, and commands run beside it."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +16,8 @@ from tests.support.definitions import TARGET, TENANT
 from tests.support.manual_clock import ManualClock
 from tests.support.service import Service
 
-START: Final = "2026-06-01T09:00:00Z"
-__all__ = ["START", "TARGET", "TENANT", "CommandLine", "command_line"]
+START: Final = "2026-06-01T09:00:10Z"
+__all__ = ["START", "TARGET", "TENANT", "CommandLine", "command_line", "table"]
 
 
 @dataclass(slots=True)
@@ -52,6 +53,11 @@ class CommandLine:
         with database.write() as connection:
             connection.execute(statement, parameters)
         database.close()
+
+
+def table(text: str) -> list[list[str]]:
+    """A printed table's cells, empty ones left out, since only their column tells of them."""
+    return [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
 
 
 def command_line(folder: Path, *, start: str = START) -> CommandLine:
