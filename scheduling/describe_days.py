@@ -52,7 +52,7 @@ def _month_day(special: Special) -> str:
         return f"the workday nearest to day {special.n}"
     if special.n == 0:
         return "the last day"
-    return f"the {'day' if special.n == 1 else f'{special.n}th day'} before the last day"
+    return f"{'the day' if special.n == 1 else f'{special.n} days'} before the last day"
 
 
 def _weekdays(days: FieldSet) -> str:

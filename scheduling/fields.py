@@ -77,7 +77,7 @@ def parse_field(name: str, text: str) -> FieldSet:
         raise InvalidRecurrence(name, text, f"has more than {FIELD_ITEMS_MAX} items")
     bits = 0
     specials: list[Special] = []
-    for item in text.upper().split(","):
+    for item in text.split(","):
         special = _special(field, item)
         if special is None:
             bits |= _plain(field, item)
@@ -87,7 +87,7 @@ def parse_field(name: str, text: str) -> FieldSet:
 
 
 def _plain(field: Field, item: str) -> int:
-    match = _ITEM.fullmatch(item)
+    match = _ITEM.fullmatch(item.upper())
     if match is None:
         raise InvalidRecurrence(field.name, item, _expected(field))
     star, first, last, step_text = match.groups()
@@ -146,32 +146,33 @@ def _value(field: Field, item: str, token: str) -> int:
 
 
 def _special(field: Field, item: str) -> Special | None:
-    if field is DAY_OF_MONTH and ("L" in item or "W" in item):
-        return _month_day(item)
+    upper = item.upper()
+    if field is DAY_OF_MONTH and ("L" in upper or "W" in upper):
+        return _month_day(item, upper)
     if field is DAY_OF_WEEK:
         if "#" in item:
-            return _nth_weekday(item)
-        if item.endswith("L") and item != "L":
-            return Special("last_of", 0, _value(field, item, item[:-1]))
+            return _nth_weekday(item, upper)
+        if upper.endswith("L") and upper != "L":
+            return Special("last_of", 0, _value(field, item, upper[:-1]))
     return None
 
 
-def _month_day(item: str) -> Special:
-    if item == "LW":
+def _month_day(item: str, upper: str) -> Special:
+    if upper == "LW":
         return Special("last_workday")
     name = DAY_OF_MONTH.name
-    if last := _LAST.fullmatch(item):
+    if last := _LAST.fullmatch(upper):
         before = _number(DAY_OF_MONTH, item, last[1] or "0")
         if before > 30:
             raise InvalidRecurrence(name, item, "no month has that many days before its last")
         return Special("last", before)
-    if workday := _WORKDAY.fullmatch(item):
+    if workday := _WORKDAY.fullmatch(upper):
         return Special("workday", _value(DAY_OF_MONTH, item, workday[1]))
     raise InvalidRecurrence(name, item, _expected(DAY_OF_MONTH))
 
 
-def _nth_weekday(item: str) -> Special:
-    match = _NTH.fullmatch(item)
+def _nth_weekday(item: str, upper: str) -> Special:
+    match = _NTH.fullmatch(upper)
     if match is None:
         raise InvalidRecurrence(DAY_OF_WEEK.name, item, _expected(DAY_OF_WEEK))
     nth = _number(DAY_OF_WEEK, item, match[2])

@@ -96,8 +96,6 @@ def read_expression(text: object, identity: tuple[str, str] | None) -> Form:
 
 
 def _cron(parts: list[str], identity: tuple[str, str] | None) -> CronForm:
-    if parts[0] == "every" or parts[1] == "every":
-        raise InvalidRecurrence("expression", " ".join(parts), _EVERY_REMEDY)
     for at, text in enumerate(parts):
         if "H" in text or "h" in text:
             parts[at] = resolve_hashed(FIELDS[at].name, text, identity)

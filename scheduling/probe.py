@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from croniter import croniter
 
 _INSTANTS = 3
-_SEARCH_YEARS_MAX = 11
+_SEARCH_YEARS_MAX = 14
 _STEPS_MAX = 16  # three instants take fewer than ten, changes of the clock included
 
 
@@ -43,7 +43,7 @@ def probe(
     """Compare each expression's next instants later than `after_us`.
 
     InvalidRecurrence(expression) shows both answers where no known difference explains them.
-    The cost is bounded: croniter is asked only where three instants lie within ten years.
+    The cost is bounded: croniter is asked only where three instants lie within 13 years.
     """
     texts = [expression] if isinstance(expression, str) else list(expression)
     ours: set[int] = set()
