@@ -85,7 +85,8 @@ def span_text(duration_us: int) -> str:
     if size_us < SECOND_US:
         return f"{sign}{size_us // 1_000} ms"
     if size_us < 60 * SECOND_US:
-        return f"{sign}{size_us / SECOND_US:.1f}".removesuffix(".0") + " s"
+        whole, tenths = divmod(size_us // 100_000, 10)
+        return f"{sign}{whole}.{tenths}".removesuffix(".0") + " s"
     seconds = size_us // SECOND_US
     for unit_s, unit, below_s, below in (
         (86_400, "d", 3_600, "h"),

@@ -123,7 +123,7 @@ def test_preview_of_what_is_over_says_so() -> None:
         ),
         pytest.param(
             ("0", "9", "bin", "etc", "1", "--zone", "UTC"),
-            ("day_of_month: 'BIN'", "put each expression in quotes"),
+            ("day_of_month: 'bin'", "put each expression in quotes"),
             id="unquoted",
         ),
         pytest.param(
