@@ -20,7 +20,7 @@ from ports.records import (
     LaneMessage,
 )
 from scheduling.keys import FireKey, trace_parent_of
-from scheduling.limits import CLAIM_MARGIN_US
+from scheduling.limits import CLAIM_MARGIN_US, EPSILON_MAX_US
 from scheduling.vocabulary import (
     Cause,
     FireState,
@@ -35,6 +35,7 @@ _STOPPED: Final = {
     TriggerState.PAUSED: Cause.PAUSED,
     TriggerState.DELETED: Cause.DELETED,
 }
+_CLOCKS_APART_US: Final = 2 * EPSILON_MAX_US  # the decider's clock and this one's, at most
 _OUTCOME_AFTER: Final = frozenset(
     {
         FireState.DISPATCHING,
@@ -121,6 +122,9 @@ class SqliteLedger(LedgerPort):
         key, n = request
         found = connection.execute(self._sql["ledger_fire_for_claim"], key).fetchone()
         if found is None or found[1] != n or found[0] not in (FireState.READY, FireState.QUEUED):
+            return None
+        if found[5] > now_us + _CLOCKS_APART_US:
+            # The clock was set back since the decision. The sweep publishes it when it is due.
             return None
         facts = self._context.versions.facts(connection, (key.tenant_id, key.trigger_id, found[4]))
         if self._is_stopped(connection, key, found, facts=facts, now_us=now_us):

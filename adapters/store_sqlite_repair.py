@@ -153,16 +153,25 @@ class SqliteRepair(RepairPort):
             if wrapped and found > start:
                 break
             trigger_id = found
-            fires = self._releasable(connection, tenant_id, trigger_id, limit=allowed)
+            fires = self._releasable(
+                connection, tenant_id, trigger_id, limit=allowed, now_us=now_us
+            )
             if fires and not self._is_taken(connection, fires[0], now_us=now_us):
                 waiting[trigger_id] = fires
         return waiting
 
     def _releasable(
-        self, connection: sqlite3.Connection, tenant_id: str, trigger_id: str, *, limit: int
+        self,
+        connection: sqlite3.Connection,
+        tenant_id: str,
+        trigger_id: str,
+        *,
+        limit: int,
+        now_us: int,
     ) -> list[_Held]:
+        # Held fires are past their due time, unless the clock was set back since.
         rows = connection.execute(
-            self._sql["repair_releasable_fires"], (tenant_id, trigger_id, limit)
+            self._sql["repair_releasable_fires"], (tenant_id, trigger_id, now_us, limit)
         )
         return [
             (FireKey(tenant_id, trigger_id, instant_us, sequence), n, partition_id, version)

@@ -25,8 +25,8 @@ class LedgerPort(ABC):
     def claim(self, requests: Sequence[ClaimRequest], *, now_us: int) -> list[ClaimedFire]:
         """Claim attempts before connecting: `ready|queued -> dispatching` and the attempt row.
 
-        A message whose fire moved on, or whose trigger is paused or deleted, is left out: drop
-        it. An on-time first attempt past its grace is judged by its missed policy here. Two
+        A message whose fire moved on, whose trigger is paused or deleted, or which is not due
+        by this clock (it was set back), is left out: drop it; what still waits comes again. An on-time first attempt past its grace is judged by its missed policy here. Two
         claimers of one (fire, n) never both get it.
         """
 

@@ -106,7 +106,7 @@ SELECT f.scheduled_instant, f.sequence, f.next_attempt_n, f.partition_id, f.vers
 FROM fire AS f INDEXED BY fire_releasable
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
 WHERE f.state = 'held' AND f.held_reason = 'lane_rate' AND f.tenant_id = ?
-  AND f.lane = 'catch_up' AND f.trigger_id = ?
+  AND f.lane = 'catch_up' AND f.trigger_id = ? AND f.due_at <= ?
 ORDER BY f.scheduled_instant
 LIMIT ?;
 

@@ -211,3 +211,21 @@ def test_claim_reads_the_target_as_it_is_now(crank: HandCrank) -> None:
 
 def test_claim_of_nothing_gives_nothing(crank: HandCrank) -> None:
     assert crank.store.ledger.claim([], now_us=at(0)) == []
+
+
+def test_claim_after_the_clock_was_set_back_waits_until_the_fire_is_due(crank: HandCrank) -> None:
+    crank.put(recurrence=("0 * * * *",))
+    messages = crank.commit_at(3_600)
+    crank.to(3_000)
+    assert crank.claim(messages) == []
+    crank.to(3_599)
+    assert crank.sweep() == []
+    crank.to(3_606)
+    assert [fire.key for fire in crank.claim(crank.sweep())] == [crank.key(3_600)]
+
+
+def test_claim_by_a_clock_that_is_a_little_behind_the_deciders_is_sent(crank: HandCrank) -> None:
+    crank.put()
+    messages = crank.commit_at(60)
+    crank.to(59.9)
+    assert len(crank.claim(messages)) == 1

@@ -200,3 +200,13 @@ def test_release_with_nothing_to_do_writes_nothing(crank: HandCrank, peek: Store
     version, before = crank.store.data_version(), peek.content()
     assert crank.release() == []
     assert (crank.store.data_version(), peek.content()) == (version, before)
+
+
+def test_release_after_the_clock_was_set_back_frees_nothing_before_it_is_due(
+    crank: HandCrank,
+) -> None:
+    _backlog(crank, "job", fires=5)
+    crank.to(200)
+    assert [message.key for message in crank.release()] == [
+        crank.key(second) for second in (60, 120, 180)
+    ]
