@@ -26,7 +26,8 @@ class LedgerPort(ABC):
         """Claim attempts before connecting: `ready|queued -> dispatching` and the attempt row.
 
         A message whose fire moved on, whose trigger is paused or deleted, or which is not due
-        by this clock (it was set back), is left out: drop it; what still waits comes again. An on-time first attempt past its grace is judged by its missed policy here. Two
+        by this clock (it was set back), is left out: drop it; what still waits comes again.
+        An on-time first attempt past its grace is judged by its missed policy here. Two
         claimers of one (fire, n) never both get it.
         """
 
