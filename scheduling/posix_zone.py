@@ -8,9 +8,8 @@ from scheduling.months import day_number
 
 _NAME = r"(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)"
 _OFFSET = r"[+-]?\d{1,3}(?::\d{2}){0,2}"
-_FOOTER = re.compile(
-    rf"{_NAME}({_OFFSET})(?:{_NAME}({_OFFSET})?,([^,/]+)(?:/({_OFFSET}))?,([^,/]+)(?:/({_OFFSET}))?)?"
-)
+_RULE = rf"([^,/]+)(?:/({_OFFSET}))?"
+_FOOTER = re.compile(rf"{_NAME}({_OFFSET})(?:{_NAME}({_OFFSET})?,{_RULE},{_RULE})?")
 
 
 @dataclass(frozen=True, slots=True)
