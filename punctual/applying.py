@@ -37,5 +37,5 @@ def local_actor() -> str:
     """Who acts, as the audit names them: the user of this machine."""
     try:
         return f"cli:{getpass.getuser()}"
-    except OSError:
+    except (KeyError, OSError):  # a user without a name; a KeyError until Python 3.12
         return f"cli:{os.getuid()}"

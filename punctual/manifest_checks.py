@@ -11,6 +11,7 @@ from punctual.manifest_shapes import Report, Section, did_you_mean
 from punctual.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
 from scheduling.instants import from_us
+from scheduling.probe import probe
 from schemas.manifest import TargetSpec, TriggerSpec
 
 _KEYS: Final = {
@@ -103,7 +104,7 @@ def _compiled_refusal(
             exclusions=trigger.excluded_on,
             identity=identity,
         )
-        recurrence.next_after_us(now_us)  # what cannot be walked is refused here, not later
+        probe(expression, trigger.zone, recurrence, now_us)
     except InvalidRecurrence as refused:
         return refused
     return None
