@@ -113,7 +113,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits at least, and no digits after the point from 100 on."""
-    if value == round(value) or abs(value) >= 100:
+    """Three significant digits, and no digits after the point from 100 on."""
+    if value == round(value) or abs(value) >= 99.95:
         return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:#.3g}"

@@ -86,12 +86,20 @@ def test_claim_holds_by_its_relation(relation: Relation, value: float, expected:
 
 def test_line_of_a_missed_claim_says_so() -> None:
     figure = middle("ratio", [1.5, 1.25, 1.75], "x").claimed("<=", 1.2)
-    assert line_of(figure) == "MISSED ratio: 1.5 x (1.25 to 1.75) claimed <= 1.2 x"
+    assert line_of(figure) == "MISSED ratio: 1.50 x (1.25 to 1.75) claimed <= 1.20 x"
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(20_594.3, "20,594"), (100.0, "100"), (12.345, "12.3"), (0.0123, "0.0123"), (3, "3")],
+    [
+        (20_594.3, "20,594"),
+        (100.0, "100"),
+        (99.96, "100"),
+        (99.9, "99.9"),
+        (1.2, "1.20"),
+        (0.0123, "0.0123"),
+        (3, "3"),
+    ],
 )
 def test_number_has_three_digits_or_no_fraction(value: float, expected: str) -> None:
     assert number(value) == expected
