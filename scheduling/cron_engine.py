@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import Protocol
 
 from scheduling.day_set import bit_values
 from scheduling.engine import DAY_S, MemberEngine, Point, TimeLine
@@ -67,25 +68,7 @@ class CronEngine(MemberEngine):
                 wall = min(wall, highs[segment] - 1)
 
     def count_s(self, after: int, through: int) -> int:
-        if after >= through:
-            return 0
-        clock, count = self.clock, self.pattern.count
-        first, last = clock.segment_of(after), clock.segment_of(through)
-        begin = max(after + 1 + clock.offsets[first], clock.lows[first])
-        end = min(through + 1 + clock.offsets[last], clock.highs[last])
-        if first == last:
-            return count(begin, end)
-        begin, end = min(begin, clock.highs[first]), max(end, clock.lows[last])
-        # One stretch of wall time, then what each uneven or clamped segment changes in it.
-        total = count(begin, end) if begin <= end else -count(end, begin)
-        for segment in _between(clock.uneven, first, last):
-            low, high = clock.lows[segment], clock.highs[segment - 1]
-            total += count(low, high) if low < high else -count(high, low)
-        for segment in _between(clock.clamped, first, last):
-            low, natural = clock.lows[segment], clock.naturals[segment]
-            if skipped := count(low, natural):
-                total -= skipped - 1 + self.pattern.has(natural)
-        return total
+        return count_walls(self.pattern, self.clock, after, through)
 
     def iterate(self, after: int, line: TimeLine[Point]) -> Iterator[Point]:
         clock, pattern = self.clock, self.pattern
@@ -190,6 +173,40 @@ class CronEngine(MemberEngine):
             start, unit = line.point(-offset), line.unit
             for wall in self.pattern.expand(low, high):
                 yield start + wall * unit
+
+
+class WallSeconds(Protocol):
+    """A set of wall seconds that can be counted."""
+
+    def count(self, low: int, high: int) -> int:
+        """How many wall seconds of [low, high) are in the set."""
+
+    def has(self, wall: int) -> bool:
+        """Whether one is."""
+
+
+def count_walls(walls: WallSeconds, clock: WallClock, after: int, through: int) -> int:
+    """How many instants of (after, through] a set of wall seconds has on a clock.
+
+    One stretch of wall time is counted, then what each uneven or clamped segment changes in it.
+    """
+    if after >= through:
+        return 0
+    first, last = clock.segment_of(after), clock.segment_of(through)
+    begin = max(after + 1 + clock.offsets[first], clock.lows[first])
+    end = min(through + 1 + clock.offsets[last], clock.highs[last])
+    if first == last:
+        return walls.count(begin, end) if begin < end else 0
+    begin, end = min(begin, clock.highs[first]), max(end, clock.lows[last])
+    total = walls.count(begin, end) if begin <= end else -walls.count(end, begin)
+    for segment in _between(clock.uneven, first, last):
+        low, high = clock.lows[segment], clock.highs[segment - 1]
+        total += walls.count(low, high) if low < high else -walls.count(high, low)
+    for segment in _between(clock.clamped, first, last):
+        low, natural = clock.lows[segment], clock.naturals[segment]
+        if skipped := walls.count(low, natural):
+            total -= skipped - 1 + walls.has(natural)
+    return total
 
 
 def _between(segments: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:

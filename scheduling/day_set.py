@@ -106,6 +106,12 @@ class DaySet:
         """How many days of [first, end) match, in a time that does not depend on their number."""
         return self._count_before(end) - self._count_before(first) if first < end else 0
 
+    def common(self, other: "DaySet") -> "DaySet | None":
+        """The days in both sets; None where that is seen to be none."""
+        months = self._months & other._months
+        masks = tuple(a & b for a, b in zip(self._masks, other._masks, strict=True))
+        return DaySet(masks, months << 1) if months and any(masks) else None
+
     def _count_before(self, day: int) -> int:
         if day >= END_DAY:
             return self._count_before(END_DAY - 1) + self.has(END_DAY - 1)

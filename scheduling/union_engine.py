@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from heapq import merge
 from itertools import groupby
 
+from scheduling.cron_engine import CronEngine, count_walls
 from scheduling.engine import DAY_S, Engine, MemberEngine, Point, TimeLine
+from scheduling.wall_union import unite
 
 
 class UnionEngine(Engine):
@@ -24,9 +26,15 @@ class UnionEngine(Engine):
         return max(found, default=None)
 
     def count_s(self, after: int, through: int) -> int:
+        crons = [one for one in self.members if isinstance(one, CronEngine)]
+        if len(crons) == len(self.members) and len({id(one.clock) for one in crons}) == 1:
+            walls = unite([one.pattern for one in crons])
+            if walls is not None:
+                return count_walls(walls, crons[0].clock, after, through)
+        return self._count_by_days(after, through) if after < through else 0
+
+    def _count_by_days(self, after: int, through: int) -> int:
         """Days that look alike are counted once, so the time goes by days, not by instants."""
-        if after >= through:
-            return 0
         begin, end = after + 1, through + 1
         counted: dict[object, int] = {}
         total = 0
