@@ -79,11 +79,10 @@ def resolve_in_store(
 
     Beside it, a buffered fire that got the slot before the decision's own instants.
     """
-    policy = view.versions[view.spans[-1].version].overlap_policy
+    policy = _policy_of(decision, view)
     slot = _NO_SLOT
     started: tuple[LaneMessage, ...] = ()
-    has_ready = any(row.state is FireState.READY for row in decision.rows)
-    if policy is not OverlapPolicy.ALLOW and has_ready:
+    if policy is not OverlapPolicy.ALLOW:
         slot, started = slot_for_instant(connection, context.sql, key, now_us=now_us)
     return resolve(decision, view, policy=policy, slot=slot), started
 
@@ -181,7 +180,7 @@ def write_side_effects(
         )
         # It may have been released, and with it have taken the slot.
         connection.execute(sql["slot_free"], (*key, decision.absorbed_us, 0))
-    if view.versions[view.spans[-1].version].overlap_policy is not OverlapPolicy.ALLOW:
+    if _policy_of(decision, view) is not OverlapPolicy.ALLOW:
         for row in decision.rows:
             if row.state is FireState.READY:
                 fire_key = FireKey(*key, row.scheduled_us)
@@ -249,6 +248,17 @@ def ready_messages(decision: Decision, key: tuple[str, str]) -> list[LaneMessage
         for row in decision.rows
         if row.state is FireState.READY
     ]
+
+
+def _policy_of(decision: Decision, view: TriggerView) -> OverlapPolicy:
+    """The policy of the version whose instants became ready, as every later step reads it.
+
+    Ready rows of one decision have one version: an edit settles the old one's, and begins after.
+    """
+    for row in decision.rows:
+        if row.state is FireState.READY:
+            return view.versions[row.version].overlap_policy
+    return OverlapPolicy.ALLOW
 
 
 class _Broken:

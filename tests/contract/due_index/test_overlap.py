@@ -202,6 +202,16 @@ def test_held_catch_up_waits_for_the_slot(crank: HandCrank) -> None:
     assert crank.release() == []
 
 
+def test_edit_to_skip_leaves_the_old_versions_instants_to_allow(crank: HandCrank) -> None:
+    """Their claim reads their version: a slot that it does not know of would be taken for ever."""
+    crank.put()
+    crank.to(60)
+    crank.put(overlap_policy=SKIP)
+    crank.attempt([LaneMessage(crank.key(60), Lane.ON_TIME, 1)])
+    crank.commit_at(120)
+    assert crank.lines() == ["60 accepted", "120 ready"]
+
+
 def test_edit_to_another_policy_resolves_by_the_new_one(crank: HandCrank) -> None:
     crank.put(overlap_policy=SKIP)
     crank.attempt(crank.commit_at(60))
