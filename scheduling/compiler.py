@@ -21,6 +21,7 @@ from scheduling.union_engine import UnionEngine
 from scheduling.vocabulary import FoldRule, GapRule
 from scheduling.wall_clock import wall_clock
 from scheduling.wall_pattern import WallPattern
+from scheduling.zones import refuse_shapeless_name
 
 _Rule = TypeVar("_Rule", GapRule, FoldRule)
 _GAP_RULES = {str(rule): rule for rule in GapRule}
@@ -46,6 +47,7 @@ def compile_recurrence(
     identity:           (tenant, trigger name), which `H` is derived from
     Raises InvalidRecurrence naming the field.
     """
+    refuse_shapeless_name(zone)
     gap_rule = _rule("gap", gap, _GAP_RULES)
     fold_rule = _rule("fold", fold, _FOLD_RULES)
     if isinstance(expression, str):

@@ -56,13 +56,21 @@ def zone_info(name: str) -> ZoneInfo:
         return ZoneInfo.from_file(file, key=name)
 
 
-def _zone_file(name: str) -> Traversable:
-    """The zone file of a name; InvalidRecurrence(zone) for a name that is not allowed."""
+def refuse_shapeless_name(name: object) -> None:
+    """InvalidRecurrence(zone) for what is too long, or no text at all, to be looked up."""
     if not isinstance(name, str):
         raise InvalidRecurrence("zone", type(name).__name__, "must be the name of an IANA zone")
+    if len(name) > _NAME_CHARS_MAX:
+        reason = f"has {len(name)} characters; no zone's name has more than {_NAME_CHARS_MAX}"
+        raise InvalidRecurrence("zone", name[:_NAME_CHARS_MAX], reason)
+
+
+def _zone_file(name: str) -> Traversable:
+    """The zone file of a name; InvalidRecurrence(zone) for a name that is not allowed."""
+    refuse_shapeless_name(name)
     if not name:
         raise InvalidRecurrence("zone", "", "is empty; name an IANA zone such as Europe/London")
-    if len(name) > _NAME_CHARS_MAX or name not in zone_names():
+    if name not in zone_names():
         raise InvalidRecurrence(
             "zone",
             name,
