@@ -154,7 +154,7 @@ ALLOWED: Final = [
     ("base_imports", "adapters/store_spanner.py", "from google.cloud import spanner"),
     ("base_imports", "punctual/a.py", "def f():\n    from adapters.store_spanner import open"),
     ("base_imports", "adapters/a.py", "from google.protobuf.message import Message"),
-    ("declared_imports", "punctual/a.py", "import yaml\nfrom dateutil.rrule import rrule"),
+    ("declared_imports", "punctual/a.py", "import yaml\nfrom rich.table import Table"),
 ]
 
 
