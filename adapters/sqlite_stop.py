@@ -58,12 +58,13 @@ def end_undispatched(
     *,
     cause: Cause,
     now_us: int,
+    detail: str | None = None,
     into_us: int | None = None,
 ) -> None:
     """A committed fire that will not go: the cause stands on its row."""
     connection.execute(
         context.sql["fire_end"],
-        (FireState.NOT_DISPATCHED.value, cause.value, None, into_us, now_us, *key),
+        (FireState.NOT_DISPATCHED.value, cause.value, detail, into_us, now_us, *key),
     )
     connection.execute(
         context.sql["due_clear_pending"], (key.tenant_id, key.trigger_id, key.scheduled_us)
@@ -77,10 +78,13 @@ def drop_claimed(
     *,
     cause: Cause,
     now_us: int,
+    detail: str | None = None,
     into_us: int | None = None,
 ) -> None:
     """End one undispatched fire, free its slot and give its place under the cap back."""
-    end_undispatched(connection, context, key, cause=cause, now_us=now_us, into_us=into_us)
+    end_undispatched(
+        connection, context, key, cause=cause, now_us=now_us, detail=detail, into_us=into_us
+    )
     free_slot(connection, context.sql, key, now_us=now_us)
     if key.sequence == 0:
         give_back(connection, context, (key.tenant_id, key.trigger_id), count=1)

@@ -10,6 +10,7 @@ from adapters.sqlite_definitions import read_payload
 from adapters.sqlite_slots import free_slot
 from adapters.sqlite_stop import drop_claimed, stop_retries
 from adapters.sqlite_versions import VersionFacts
+from ports import log_actions as log
 from ports.errors import PayloadUnreadable
 from ports.ledger import LedgerPort
 from ports.records import (
@@ -137,10 +138,19 @@ class SqliteLedger(LedgerPort):
             fire = self._claimed_fire(
                 connection, request, found, target=target, claimed_until_us=claimed_until_us
             )
-        except PayloadUnreadable:
+        except PayloadUnreadable as error:
             # The tenant's key was deleted, and with it what this fire would have carried.
+            told = f"{error}: restore its keys, or apply its manifest again"
+            log.warning("payload_unreadable", fire_key=str(key), error=told)
             if n == 1:
-                drop_claimed(connection, self._context, key, cause=Cause.CANCELLED, now_us=now_us)
+                drop_claimed(
+                    connection,
+                    self._context,
+                    key,
+                    cause=Cause.CANCELLED,
+                    now_us=now_us,
+                    detail=str(error),
+                )
             else:
                 stop_retries(connection, self._context, key, next_n=n, now_us=now_us)
             return None

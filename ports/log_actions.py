@@ -21,6 +21,7 @@ LogAction = Literal[
     "leases_released",
     "manifest_applied",
     "manifest_refused",
+    "payload_unreadable",  # a fire was cancelled: its tenant's payload key is gone
     "repair_planned",  # a slice of a gap became held fires
     "repair_released",  # held catch-up fires became ready
     "repair_swept",
