@@ -29,6 +29,7 @@ PULL_MAX: Final = 200  # messages a pull: bounds the claim's transaction
 PULL_LEASE_US: Final = 5 * SECOND_US
 IDLE_WAIT_S: Final = 0.25  # how long a publication by another process may go unnoticed
 STORE_RETRY_S: Final = 0.5
+DRAIN_STORE_S: Final = 10.0  # how long a drain waits for a store that cannot take results
 
 T = TypeVar("T")
 
@@ -75,6 +76,7 @@ class Dispatcher:
         self._results: asyncio.Queue[FinishRequest] = asyncio.Queue()
         self._room = asyncio.Event()
         self._sent: dict[tuple[str, str, Lane], asyncio.Event] = {}
+        self._give_up_at: float | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Dispatch until `stop`; then drain. Cancelling leaves claims to expire."""
@@ -85,6 +87,7 @@ class Dispatcher:
                 await self._take_some(stop)
             if self._in_flight:
                 await asyncio.wait(self._in_flight)
+            self._give_up_at = asyncio.get_running_loop().time() + DRAIN_STORE_S
             await self._results.join()
         finally:
             recorder.cancel()
@@ -183,7 +186,10 @@ class Dispatcher:
             )
 
     async def _record(self) -> None:
-        """Write results in batches, for as long as it takes: a lost one would be tried again."""
+        """Write results in batches, for as long as it takes: a lost one would be tried again.
+
+        A drain gives up on a store that stays away: then their claims expire.
+        """
         while True:
             batch = [await self._results.get()]
             while len(batch) < PULL_MAX and not self._results.empty():
@@ -203,6 +209,9 @@ class Dispatcher:
             log.warning("attempts_store_unavailable", error=str(error), count=len(batch))
             return False
         return True
+
+    def _has_given_up(self) -> bool:
+        return self._give_up_at is not None and asyncio.get_running_loop().time() > self._give_up_at
 
     def _publish(self, finished: Sequence[FinishResult]) -> None:
         """Fires that an end has set free."""

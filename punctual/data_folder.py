@@ -9,7 +9,7 @@ from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
-from ports.errors import StoreRefused
+from ports.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
 from ports.lanes import LanesPort
 from ports.store import Store
 
@@ -49,9 +49,15 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
         raise StoreRefused(
             f"data: {path} cannot be made ({error.strerror}): name a folder you can write"
         ) from error
-    if not os.access(path, os.W_OK):
-        raise StoreRefused(f"data: {path} is read-only: name a folder you can write")
-    store = open_sqlite_store(store_file, payload_keys=TinkPayloadKeys(path / KEYS_FOLDER))
+    for place in (path, store_file):
+        if place.exists() and not os.access(place, os.R_OK | os.W_OK):
+            raise StoreRefused(f"data: {place} is read-only: name a folder you can write")
+    try:
+        store = open_sqlite_store(store_file, payload_keys=TinkPayloadKeys(path / KEYS_FOLDER))
+    except SchemaTooNew:
+        raise
+    except (StoreRefused, StoreUnavailable, StoreCorrupt) as error:
+        raise type(error)(f"data: {store_file}: {error}") from error
     # Lanes are derived from the ledger, so their commits need not wait for the disk.
     lane_database = SqliteDatabase(store_file, synchronous="NORMAL")
     return DataFolder(path, store, LocalLanes(lane_database), lane_database)
