@@ -10,7 +10,7 @@ from punctual.data_folder import STORE_FILE
 _ROWS: Final = """
 SELECT f.tenant_id || '~' || f.trigger_id || '~' || f.scheduled_instant || '~' || f.sequence,
   t.name, f.scheduled_instant, f.sequence, f.through_instant, f.instant_count, f.lane, f.state,
-  f.non_dispatch_cause, f.due_at, f.next_attempt_n
+  f.non_dispatch_cause, f.cause_detail, f.due_at, f.next_attempt_n
 FROM fire AS f JOIN trigger AS t USING (tenant_id, trigger_id)
 ORDER BY f.scheduled_instant
 """
@@ -40,6 +40,7 @@ class LedgerRow(NamedTuple):
     lane: str
     state: str
     cause: str | None
+    detail: str | None
     due_us: int
     next_n: int
 
