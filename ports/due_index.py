@@ -33,7 +33,7 @@ class DueIndexPort(ABC):
         """Derive the whole due index from registry and ledger; returns its number of rows.
 
         Atomic. The cursor is the later of `decided_floor_at` and the ledger's last sequence-0
-        row, range row or gap.
+        row, range row or gap. Raises TzdataMismatch: due times of unpinned zone data would lie.
         """
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduling.vocabulary import FireState, Lane, MissedPolicy, OverlapPolicy
+from scheduling.vocabulary import FireState, Lane, MissedPolicy, OverlapPolicy, TriggerState
 from tests.support.hand_crank import BUSY, HandCrank
 
 SKIP = MissedPolicy.SKIP
@@ -52,6 +52,21 @@ def test_late_first_attempt_with_a_newer_fire_goes_by_policy(
     crank.to(121)
     crank.claim(messages)
     assert crank.lines() == [line, "120 dispatching"]
+
+
+def test_late_fire_that_is_dropped_gives_its_place_back_to_a_finished_trigger(
+    crank: HandCrank,
+) -> None:
+    crank.put(missed_policy=SKIP, max_fires=1)
+    messages = crank.commit_at(60)
+    assert crank.trigger().state is TriggerState.FINISHED
+    crank.to(121)
+    crank.claim(messages)
+    trigger = crank.trigger()
+    assert (trigger.state, trigger.fired_count) == (TriggerState.LIVE, 0)
+    crank.commit()
+    assert crank.lines() == ["60 skipped_by_policy", "120 ready"]
+    assert crank.trigger().state is TriggerState.FINISHED
 
 
 def test_late_fires_of_a_long_silence_leave_one_run(crank: HandCrank) -> None:

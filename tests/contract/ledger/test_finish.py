@@ -94,6 +94,14 @@ def test_finish_beyond_the_retry_window_ends(crank: HandCrank) -> None:
     assert crank.finish(crank.key(3_600), result=wish).state is FireState.UNDELIVERED
 
 
+def test_retry_window_of_a_catch_up_fire_begins_with_its_first_try(crank: HandCrank) -> None:
+    crank.put(retry_window_s=60, recurrence=("*/10 * * * *",))
+    crank.commit_at(900)
+    crank.claim(crank.release())
+    wish = _answer(503, retry_after_s=60)
+    assert crank.finish(crank.key(600), result=wish).state is FireState.HELD
+
+
 def test_finish_of_an_on_time_fire_retries_no_longer_than_its_next_due_time(
     crank: HandCrank,
 ) -> None:

@@ -94,6 +94,15 @@ def test_pause_frees_the_slot_of_a_fire_that_never_went(crank: HandCrank) -> Non
     assert crank.lines() == ["60 paused", "120 ready"]
 
 
+def test_pause_leaves_the_slot_to_a_fire_that_may_be_running(crank: HandCrank) -> None:
+    crank.put(overlap_policy=OverlapPolicy.SKIP)
+    crank.attempt(crank.commit_at(60), result=LOST)
+    crank.pause()
+    crank.resume()
+    crank.commit_at(120)
+    assert crank.lines() == ["60 unknown", "120 overlap"]
+
+
 def test_pause_of_a_finished_trigger_and_its_resume_leave_it_finished(crank: HandCrank) -> None:
     crank.put(max_fires=1)
     crank.attempt(crank.commit_at(60))

@@ -143,6 +143,9 @@ def test_resume_after_a_step_back_of_the_clock_fires_nothing_early(
     crank.to(200)
     result = crank.resume(rule=rule)
     assert result.from_us == at(630)
+    ahead = [fire for fire in crank.fires() if fire.due_us > at(200) and fire.cause is None]
+    assert ahead != []
+    assert {fire.held_reason for fire in ahead} == {"due_later"}
     sent: list[float] = []
     for second in range(200, 700, 10):
         crank.to(second)
