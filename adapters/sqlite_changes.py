@@ -210,11 +210,11 @@ def _settled(
         decision = settle(view, span.from_us, stopped_by=stopped_by)
         revision += 1
     decision = _never_early(decision, now_us)
-    # A buffered fire that starts here is published by the sweep, as all that a change makes ready.
+    # A buffered fire that starts here is published by the sweep.
     decision, _ = resolve_in_store(
         connection, context, decision, view=view, key=row.key, now_us=now_us
     )
-    return view, decision, revision
+    return view, _left_to_the_owner(decision), revision
 
 
 def _quarantine(
@@ -262,6 +262,27 @@ def _never_early(decision: Decision, now_us: int) -> Decision:
             for fire in decision.rows
         ),
         gaps=tuple(gap._replace(detected_us=min(gap.detected_us, now_us)) for gap in decision.gaps),
+    )
+
+
+def _left_to_the_owner(decision: Decision) -> Decision:
+    """What a change finds due waits for the partition's owner, which publishes in order.
+
+    The owner's next commit or sweep lets it go before any newer instant; a row that were ready
+    now could be overtaken, since nobody knows yet that it has to be published.
+    """
+    return decision._replace(
+        rows=tuple(
+            fire._replace(
+                state=FireState.HELD,
+                held_reason=HeldReason.DUE_LATER,
+                not_before_us=fire.due_us,
+                retry_until_us=None,
+            )
+            if fire.state is FireState.READY
+            else fire
+            for fire in decision.rows
+        )
     )
 
 

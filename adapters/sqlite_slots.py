@@ -58,6 +58,12 @@ def take_slot(
     return cursor.rowcount == 1
 
 
+def holds_slot(connection: sqlite3.Connection, sql: Sql, key: FireKey) -> bool:
+    """Whether this fire has its trigger's slot."""
+    row = connection.execute(sql["slot_read"], (key.tenant_id, key.trigger_id)).fetchone()
+    return row is not None and row[:2] == (key.scheduled_us, key.sequence)
+
+
 def free_slot(
     connection: sqlite3.Connection, sql: Sql, key: FireKey, *, now_us: int
 ) -> tuple[LaneMessage, ...]:

@@ -1,6 +1,8 @@
 """The sweep's repairs, one function a kind. All run inside the caller's transaction."""
 
 import sqlite3
+from collections.abc import Sequence
+from typing import Any
 
 from adapters.sqlite_attempts import finish_attempt
 from adapters.sqlite_context import SqliteContext
@@ -57,10 +59,30 @@ def held_come(
     connection: sqlite3.Connection, context: SqliteContext, owner_id: str, *, now_us: int
 ) -> list[LaneMessage]:
     """Held rows whose `not_before` has come: ready on the on-time lane, else back to the rate."""
-    ready: list[LaneMessage] = []
     rows = connection.execute(
         context.sql["repair_held_come"], (now_us, owner_id, SWEEP_ROWS_MAX)
     ).fetchall()
+    return _let_go(connection, context, rows, now_us=now_us)
+
+
+def kept_come(
+    connection: sqlite3.Connection, context: SqliteContext, partition_id: int, *, now_us: int
+) -> list[LaneMessage]:
+    """Smeared fires that an edit kept, and whose time has come: they go before newer instants."""
+    rows = connection.execute(
+        context.sql["repair_kept_come"], (partition_id, now_us, SWEEP_ROWS_MAX)
+    ).fetchall()
+    return _let_go(connection, context, rows, now_us=now_us)
+
+
+def _let_go(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    rows: Sequence[tuple[Any, ...]],
+    *,
+    now_us: int,
+) -> list[LaneMessage]:
+    ready: list[LaneMessage] = []
     for row in rows:
         key = FireKey(*row[:4])
         lane, n, reason, retry_until_us, partition_id, version, next_due_us = row[4:]

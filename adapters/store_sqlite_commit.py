@@ -18,6 +18,7 @@ from adapters.sqlite_decisions import (
     write_side_effects,
 )
 from adapters.sqlite_rebuild import adopt_tzdata, healed, rebuild_due_index
+from adapters.sqlite_sweep import kept_come
 from ports.due_index import DueIndexPort
 from ports.errors import PortError, StoreConflict
 from ports.records import AuditRecord, CommitResult, LaneMessage, Quarantined
@@ -95,10 +96,11 @@ class SqliteDueIndex(DueIndexPort):
             if found is None or found[0] != epoch:
                 return CommitResult(fenced=True)
             self._context.check_pin(connection)
+            batch = _Batch()
+            batch.ready += kept_come(connection, self._context, partition_id, now_us=now_us)
             due = connection.execute(
                 self._sql["commit_due_rows"], (partition_id, now_us, row_limit)
             ).fetchall()
-            batch = _Batch()
             more = len(due) == row_limit
             for values in due:
                 row = DueRow(*values)

@@ -8,7 +8,7 @@ from adapters import sqlite_sweep
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import fire_values
 from adapters.sqlite_rebuild import give_back
-from adapters.sqlite_slots import read_slot, take_slot
+from adapters.sqlite_slots import holds_slot, read_slot, take_slot
 from adapters.sqlite_stop import stop_gaps
 from ports.errors import PortError
 from ports.records import LaneMessage
@@ -118,10 +118,12 @@ class SqliteRepair(RepairPort):
             return []
         waiting = self._waiting(connection, tenant_id, allowed=allowed, now_us=now_us)
         messages: list[LaneMessage] = []
+        stuck: set[str] = set()  # what cannot go now must not be overtaken
         for key, n, partition_id, version in round_robin(waiting, allowed=allowed):
-            if not self._takes_slot(
+            if key.trigger_id in stuck or not self._takes_slot(
                 connection, key, version=version, partition_id=partition_id, now_us=now_us
             ):
+                stuck.add(key.trigger_id)
                 continue
             connection.execute(self._sql["fire_make_ready"], (None, now_us, *key))
             messages.append(LaneMessage(key, Lane.CATCH_UP, n))
@@ -156,7 +158,7 @@ class SqliteRepair(RepairPort):
             fires = self._releasable(
                 connection, tenant_id, trigger_id, limit=allowed, now_us=now_us
             )
-            if fires and not self._is_taken(connection, fires[0], now_us=now_us):
+            if fires and self._may_go(connection, fires[0], now_us=now_us):
                 waiting[trigger_id] = fires
         return waiting
 
@@ -185,12 +187,18 @@ class SqliteRepair(RepairPort):
         facts = self._context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
         return facts.overlap_policy
 
-    def _is_taken(self, connection: sqlite3.Connection, fire: _Held, *, now_us: int) -> bool:
-        key, _, _, version = fire
-        if self._overlap_policy(connection, key, version) is OverlapPolicy.ALLOW:
+    def _may_go(self, connection: sqlite3.Connection, fire: _Held, *, now_us: int) -> bool:
+        """Whether a trigger's oldest held fire may: not past one whose publication is unsure."""
+        key, _, partition_id, version = fire
+        trigger_key = (key.tenant_id, key.trigger_id)
+        if connection.execute(
+            self._sql["repair_unpublished_catch_up"], (partition_id, *trigger_key)
+        ).fetchone():
             return False
-        slot = read_slot(connection, self._sql, (key.tenant_id, key.trigger_id), now_us=now_us)
-        return slot.taken or slot.buffered > 0
+        if self._overlap_policy(connection, key, version) is OverlapPolicy.ALLOW:
+            return True
+        slot = read_slot(connection, self._sql, trigger_key, now_us=now_us)
+        return holds_slot(connection, self._sql, key) or not (slot.taken or slot.buffered)
 
     def _takes_slot(
         self,
@@ -203,7 +211,10 @@ class SqliteRepair(RepairPort):
     ) -> bool:
         if self._overlap_policy(connection, key, version) is OverlapPolicy.ALLOW:
             return True
-        return take_slot(connection, self._sql, key, partition_id=partition_id, now_us=now_us)
+        # A fire that comes back for another try still has it.
+        return holds_slot(connection, self._sql, key) or take_slot(
+            connection, self._sql, key, partition_id=partition_id, now_us=now_us
+        )
 
     def _plan(self, connection: sqlite3.Connection, gap: tuple[Any, ...], now_us: int) -> int:
         """One slice of one gap. A rule that no longer evaluates ends the gap with a row."""

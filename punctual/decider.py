@@ -4,6 +4,8 @@ It is driven step by step by whoever owns the thread, and holds nothing that a d
 the leases it thinks it has, and when it last looked at what.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +56,7 @@ class Decider:
         self._next_sweep_us = 0
         self._next_minor_us = 0
         self._unmarked: list[LaneMessage] = []
+        self._unsure: set[int] = set()  # partitions whose ready rows may not be on a lane yet
 
     @property
     def partitions(self) -> int:
@@ -70,6 +73,7 @@ class Decider:
         self._keep_leases(reading)
         if not verdict.is_open:
             return Pass(reading.wall_us + LOOK_US, is_open=False)
+        self._publish_again()
         fires = self._decide() if self._held else 0
         self._repair(self._clock.now())
         return Pass(self._next_us(reading), fires)
@@ -121,6 +125,8 @@ class Decider:
             ttl_us=self._lease_ttl_us,
             epsilon_us=reading.epsilon_us,
         )
+        # Not `acquired`: that may have been told to a call whose answer was lost.
+        self._unsure |= {p for p, epoch in beat.held.items() if self._held.get(p) != epoch}
         self._held = dict(beat.held)
         self._held_until_us = now_us + self._lease_ttl_us
         self._next_heartbeat_us = now_us + self._lease_ttl_us // 3
@@ -128,8 +134,24 @@ class Decider:
             log.warning("lease_lost", partitions=len(beat.lost))
         if beat.acquired:
             log.info("leases_acquired", partitions=len(beat.acquired), held=len(beat.held))
-            # What the last owner committed goes out before anything new, so that order holds.
-            self._publish(self._store.repair.ready(self._owner_id, acquired=beat.acquired))
+
+    def _publish_again(self) -> None:
+        """What is ready goes out before anything new, so that order holds.
+
+        After a take-over, and after a call that failed: it may have had its effect all the same.
+        """
+        unsure = tuple(sorted(self._unsure & self._held.keys()))
+        if unsure:
+            self._publish(self._store.repair.ready(self._owner_id, acquired=unsure))
+        self._unsure.clear()
+
+    @contextmanager
+    def _until_published(self, partition_ids: Iterable[int]) -> Iterator[None]:
+        """Around a call that makes fires ready and their publication; a failure leaves a mark."""
+        added = set(partition_ids) - self._unsure
+        self._unsure |= added
+        yield
+        self._unsure -= added
 
     def _decide(self) -> int:
         """Commit what is due, partition by partition, each published as soon as it is true."""
@@ -146,10 +168,12 @@ class Decider:
                 epoch = self._held.get(partition_id)
                 if epoch is None:
                     break
-                result = self._store.due_index.commit_due(
-                    partition_id, epoch, now_us=reading.earliest_us, row_limit=COMMIT_ROWS_MAX
-                )
-                self._take_in(partition_id, result)
+                self._publish_again()
+                with self._until_published([partition_id]):
+                    result = self._store.due_index.commit_due(
+                        partition_id, epoch, now_us=reading.earliest_us, row_limit=COMMIT_ROWS_MAX
+                    )
+                    self._take_in(partition_id, result)
                 fires += len(result.ready)
                 more = result.more and not result.fenced
         self._mark()
@@ -169,16 +193,18 @@ class Decider:
         repair = self._store.repair
         wake_us = repair.next_wake_us(self._owner_id)
         if now_us >= self._next_sweep_us or (wake_us is not None and wake_us <= now_us):
-            self._publish(repair.sweep(self._owner_id, now_us=now_us))
+            with self._until_published(self._held):
+                self._publish(repair.sweep(self._owner_id, now_us=now_us))
             self._next_sweep_us = now_us + SWEEP_AGE_US
         if now_us >= self._next_minor_us:
             planned = repair.plan_gaps(self._owner_id, now_us=now_us)
             if planned:
                 log.info("repair_planned", fires=planned)
-            released = repair.release(now_us=now_us)
+            with self._until_published(self._held):
+                released = repair.release(now_us=now_us)
+                self._publish(released)
             if released:
                 log.info("repair_released", fires=len(released))
-                self._publish(released)
             self._next_minor_us = now_us + SECOND_US
 
     def _next_us(self, reading: ClockReading) -> int:

@@ -3,7 +3,7 @@
 It keeps no state of its own beside the clock, the leases and the ids of what it made.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,6 +126,11 @@ class HandCrank:
 
     def release(self) -> list[LaneMessage]:
         return self.store.repair.release(now_us=self.now_us)
+
+    def publish(self, messages: Sequence[LaneMessage]) -> Sequence[LaneMessage]:
+        """What an owner does with them: on a lane, then marked."""
+        self.store.ledger.mark_queued(messages, now_us=self.now_us)
+        return messages
 
     def plan_gaps(self) -> int:
         return self.store.repair.plan_gaps(OWNER, now_us=self.now_us)

@@ -42,6 +42,17 @@ WHERE p.owner_id = ?
 ORDER BY f.scheduled_instant
 LIMIT ?;
 
+-- name: repair_kept_come
+SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.next_attempt_n,
+  f.held_reason, f.retry_until, f.partition_id, f.version, d.next_due_at
+FROM fire AS f INDEXED BY fire_waiting
+LEFT JOIN due_index_row AS d ON d.tenant_id = f.tenant_id AND d.trigger_id = f.trigger_id
+WHERE (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
+  AND f.partition_id = ? AND f.state = 'held' AND f.not_before <= ?
+  AND f.lane = 'on_time' AND f.held_reason = 'due_later'
+ORDER BY f.due_at
+LIMIT ?;
+
 -- name: repair_next_held
 SELECT min(f.not_before)
 FROM partition_lease AS p
@@ -109,6 +120,13 @@ WHERE f.state = 'held' AND f.held_reason = 'lane_rate' AND f.tenant_id = ?
   AND f.lane = 'catch_up' AND f.trigger_id = ? AND f.due_at <= ?
 ORDER BY f.scheduled_instant
 LIMIT ?;
+
+-- name: repair_unpublished_catch_up
+SELECT 1 FROM fire INDEXED BY fire_waiting
+WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
+  AND partition_id = ? AND state = 'ready' AND lane = 'catch_up'
+  AND tenant_id = ? AND trigger_id = ?
+LIMIT 1;
 
 -- name: repair_released
 SELECT window_at, released FROM quota_window

@@ -207,7 +207,7 @@ def test_edit_to_skip_leaves_the_old_versions_instants_to_allow(crank: HandCrank
     crank.put()
     crank.to(60)
     crank.put(overlap_policy=SKIP)
-    crank.attempt([LaneMessage(crank.key(60), Lane.ON_TIME, 1)])
+    crank.attempt(crank.sweep())
     crank.commit_at(120)
     assert crank.lines() == ["60 accepted", "120 ready"]
 

@@ -57,7 +57,8 @@ def test_edit_decides_what_is_due_under_the_old_version_first(crank: HandCrank) 
     crank.to(70)
     result = crank.put(recurrence=("*/7 * * * *",))
     assert result.settled_rows == 1
-    assert crank.lines() == ["60 ready"]
+    assert crank.lines() == ["60 held due_later"]
+    assert crank.publish(crank.sweep())[0].key == crank.key(60)
     assert crank.fires()[0].version == 1
     crank.commit_at(420)
     assert crank.fires()[-1].version == 2
@@ -113,7 +114,7 @@ def test_edit_after_downtime_gives_missed_instants_their_rows(crank: HandCrank) 
     crank.put()
     crank.to(610)
     crank.put(recurrence=("0 12 * * *",))
-    assert crank.lines() == ["60..540 x9 coalesced>600", "600 ready"]
+    assert crank.lines() == ["60..540 x9 coalesced>600", "600 held due_later"]
 
 
 def test_edit_after_a_step_back_of_the_clock_begins_at_the_cursor(crank: HandCrank) -> None:
@@ -201,7 +202,7 @@ def test_edit_of_missed_and_overlap_policy_holds_from_now_on(crank: HandCrank) -
     crank.put(missed_policy=MissedPolicy.SKIP)
     crank.to(200)
     crank.put(missed_policy=MissedPolicy.FIRE_ALL, overlap_policy=OverlapPolicy.SKIP)
-    assert crank.lines() == ["60..120 x2 skipped_by_policy", "180 ready"]
+    assert crank.lines() == ["60..120 x2 skipped_by_policy", "180 held due_later"]
 
 
 def test_edit_of_an_invalid_definition_leaves_the_old_one(

@@ -1,0 +1,85 @@
+"""Nothing is overtaken: what became ready, or waits, goes before newer fires of its trigger."""
+
+from typing import Any, Final
+
+from scheduling.vocabulary import (
+    Cause,
+    FireState,
+    Lane,
+    MissedPolicy,
+    OverlapPolicy,
+    ResumeRule,
+)
+from tests.support.hand_crank import BUSY, HandCrank
+from tests.support.store_builders import at
+
+ALLOW, SKIP = OverlapPolicy.ALLOW, OverlapPolicy.SKIP
+CATCH_UP: Final[dict[str, Any]] = {
+    "missed_policy": MissedPolicy.FIRE_ALL,
+    "catchup_horizon_s": 3_600,
+}
+
+
+def test_commit_lets_what_an_edit_settled_go_before_newer_instants(crank: HandCrank) -> None:
+    crank.put()
+    crank.to(61)
+    crank.put(recurrence=("*/10 * * * * *",))
+    messages = crank.commit_at(70)
+    assert [message.key for message in messages] == [crank.key(60), crank.key(70)]
+
+
+def test_commit_lets_a_kept_smeared_fire_go_before_newer_instants(crank: HandCrank) -> None:
+    crank.put(smear_s=50)
+    crank.to(60)
+    crank.put(recurrence=("*/50 * * * * *",))
+    assert crank.fire(60).due_us > at(60)
+    messages = crank.commit_at(180)
+    assert messages[0].key == crank.key(60)
+    assert crank.fire(60).state is FireState.READY
+
+
+def test_commit_gives_the_slot_to_what_an_edit_settled(crank: HandCrank) -> None:
+    crank.put(overlap_policy=SKIP)
+    crank.to(61)
+    crank.put(recurrence=("*/10 * * * * *",), overlap_policy=SKIP)
+    (message,) = crank.commit_at(70)
+    assert message.key == crank.key(60)
+    assert crank.fire(70).cause is Cause.OVERLAP
+
+
+def test_release_waits_for_an_older_fire_that_nobody_marked(crank: HandCrank) -> None:
+    """Its releaser may have died before it published."""
+    crank.begin(quota_dispatch_per_s=1)
+    crank.put(**CATCH_UP)
+    crank.to(400)
+    crank.commit()
+    (first,) = crank.release()
+    crank.to(420)
+    assert crank.release() == []
+    crank.publish([first])
+    assert [message.key for message in crank.release()] == [crank.key(120)]
+
+
+def test_release_does_not_pass_an_older_fire_that_waits_for_the_slot(crank: HandCrank) -> None:
+    """The newer version allows overlap, the older fires do not."""
+    crank.put(overlap_policy=SKIP, **CATCH_UP)
+    crank.to(10)
+    crank.pause()
+    crank.to(200)
+    crank.put(overlap_policy=ALLOW, **CATCH_UP)
+    crank.to(400)
+    crank.resume(rule=ResumeRule.FIRE_ALL)
+    released = crank.publish(crank.release())
+    assert [message.key for message in released] == [crank.key(60)]
+    assert crank.publish(crank.release()) == []
+
+
+def test_release_lets_the_slots_own_fire_try_again(crank: HandCrank) -> None:
+    crank.put(overlap_policy=SKIP, ends_us=at(120), **CATCH_UP)
+    crank.to(400)
+    crank.commit()
+    crank.attempt(crank.publish(crank.release()), result=BUSY)
+    crank.to(402)
+    crank.sweep()
+    (again,) = crank.release()
+    assert (again.key, again.lane, again.n) == (crank.key(60), Lane.CATCH_UP, 2)
