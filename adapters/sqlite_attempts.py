@@ -8,6 +8,7 @@ from typing import Final
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_slots import free_slot
+from adapters.sqlite_versions import VersionFacts
 from ports.records import FinishResult, LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey, attempt_seed
@@ -58,16 +59,12 @@ def finish_attempt(
     if not recorded or state not in _WAITS:
         return FinishResult(key, state)
     facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
-    window_from_us = due_us if lane is Lane.ON_TIME else (first_us or now_us)
     end_us = retry_end_us(result, retry_until_us, lane=lane, missed_policy=facts.missed_policy)
     step = after_attempt(
         result,
         n,
-        policy=RetryPolicy(
-            facts.attempt_budget,
-            window_from_us + facts.retry_window_us,
-            end_us,
-            facts.response_is_outcome,
+        policy=retry_policy(
+            facts, lane, due_us=due_us, first_us=first_us or now_us, retry_until_us=end_us
         ),
         now_us=now_us,
         seed=attempt_seed(key, n),
@@ -79,6 +76,19 @@ def finish_attempt(
     if end_us != retry_until_us:
         connection.execute(sql["ledger_move_retry_end"], (end_us, *key))
     return _move(connection, context, key, step, n=max(n, next_n), now_us=now_us)
+
+
+def retry_policy(
+    facts: VersionFacts, lane: Lane, *, due_us: int, first_us: int, retry_until_us: int | None
+) -> RetryPolicy:
+    """A fire's bounds: the window counts from its due time, on other lanes from its first try."""
+    window_from_us = due_us if lane is Lane.ON_TIME else first_us
+    return RetryPolicy(
+        facts.attempt_budget,
+        window_from_us + facts.retry_window_us,
+        retry_until_us,
+        facts.response_is_outcome,
+    )
 
 
 def _move(

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from adapters.sqlite_attempts import finish_attempt, seconds_to_us
+from adapters.sqlite_attempts import finish_attempt, retry_policy, seconds_to_us
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_definitions import read_payload
 from adapters.sqlite_slots import free_slot
@@ -22,6 +22,7 @@ from ports.records import (
 )
 from scheduling.keys import FireKey, trace_parent_of
 from scheduling.limits import CLAIM_MARGIN_US, EPSILON_MAX_US
+from scheduling.retry import is_too_late
 from scheduling.vocabulary import (
     Cause,
     FireState,
@@ -158,7 +159,7 @@ class SqliteLedger(LedgerPort):
             self._sql["ledger_start_attempt"], (claimed_until_us, now_us, now_us, *key)
         )
         connection.execute(self._sql["ledger_insert_attempt"], (*key, n, now_us, claimed_until_us))
-        self._note_first_attempt(connection, key, found, facts=facts, now_us=now_us)
+        self._note_attempt(connection, key, found, facts=facts, now_us=now_us)
         return fire
 
     def _is_stopped(
@@ -170,10 +171,12 @@ class SqliteLedger(LedgerPort):
         facts: VersionFacts,
         now_us: int,
     ) -> bool:
-        """Whether the fire must not go after all; a first attempt that must not ends here."""
+        """Whether the fire must not go after all; what will not be tried again ends here."""
         n, lane, grace_until_us, trigger_state = found[1], found[2], found[6], found[11]
         cause, into_us = _STOPPED.get(trigger_state), None
         is_first = n == 1
+        if cause is None and not is_first:
+            return self._is_out_of_tries(connection, key, found, facts=facts, now_us=now_us)
         if cause is None and is_first and lane == Lane.ON_TIME and found[3] == Origin.SCHED:
             is_late = grace_until_us is not None and now_us > grace_until_us
             if is_late and facts.missed_policy is MissedPolicy.SKIP:
@@ -190,7 +193,29 @@ class SqliteLedger(LedgerPort):
             )
         return True
 
-    def _note_first_attempt(
+    def _is_out_of_tries(
+        self,
+        connection: sqlite3.Connection,
+        key: FireKey,
+        found: tuple[Any, ...],
+        *,
+        facts: VersionFacts,
+        now_us: int,
+    ) -> bool:
+        """A retry that comes too late, because lanes or dispatchers were away, is none."""
+        policy = retry_policy(
+            facts,
+            Lane(found[2]),
+            due_us=found[5],
+            first_us=found[7] or now_us,
+            retry_until_us=found[13],
+        )
+        if not is_too_late(policy, now_us):
+            return False
+        stop_retries(connection, self._context, key, next_n=found[1], now_us=now_us)
+        return True
+
+    def _note_attempt(
         self,
         connection: sqlite3.Connection,
         key: FireKey,
@@ -199,11 +224,10 @@ class SqliteLedger(LedgerPort):
         facts: VersionFacts,
         now_us: int,
     ) -> None:
-        if found[1] != 1:
-            return
+        # Also for a later try: the slot may have ended meanwhile, and been taken again for it.
         if facts.overlap_policy is not OverlapPolicy.ALLOW:
             connection.execute(self._sql["slot_start_run"], (now_us + facts.run_timeout_us, *key))
-        if found[2] == Lane.CATCH_UP:
+        if found[1] == 1 and found[2] == Lane.CATCH_UP:
             connection.execute(self._sql["due_clear_pending"], key[:3])
 
     def _claimed_fire(

@@ -53,9 +53,16 @@ def after_attempt(
         if status < 500 and status not in _RETRIED_STATUSES:
             return NextStep(FireState.REFUSED)
     not_before_us = now_us + max(backoff_us(n, seed), result.retry_after_us or 0)
-    if n >= policy.budget or _is_too_late(policy, not_before_us):
+    if n >= policy.budget or is_too_late(policy, not_before_us):
         return NextStep(exhausted_state(is_ambiguous=result.is_ambiguous))
     return NextStep(FireState.HELD, not_before_us)
+
+
+def is_too_late(policy: RetryPolicy, try_us: int) -> bool:
+    """Whether a retry at `try_us` would come after the window, or the trigger's next due time."""
+    if try_us > policy.window_until_us:
+        return True
+    return policy.retry_until_us is not None and try_us >= policy.retry_until_us
 
 
 def retry_end_us(
@@ -85,9 +92,3 @@ def backoff_us(n: int, seed: int) -> int:
     """
     ceiling_us = min(RETRY_CAP_US, RETRY_BASE_US << min(n - 1, 20))
     return seed % (ceiling_us + 1)
-
-
-def _is_too_late(policy: RetryPolicy, not_before_us: int) -> bool:
-    if not_before_us > policy.window_until_us:
-        return True
-    return policy.retry_until_us is not None and not_before_us >= policy.retry_until_us

@@ -5,7 +5,8 @@ WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = 
 
 -- name: ledger_fire_for_claim
 SELECT f.state, f.next_attempt_n, f.lane, f.origin, f.version, f.due_at, f.grace_until,
-  f.first_dispatched_at, f.payload_ref, f.trace_parent, f.tzdata_version, t.state, t.name
+  f.first_dispatched_at, f.payload_ref, f.trace_parent, f.tzdata_version, t.state, t.name,
+  f.retry_until
 FROM fire AS f
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
 WHERE f.tenant_id = ? AND f.trigger_id = ? AND f.scheduled_instant = ? AND f.sequence = ?;
