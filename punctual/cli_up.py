@@ -13,7 +13,7 @@ import click
 from adapters.clock_fixed import FixedClock
 from ports import log_actions as log
 from ports.changes import Change, ChangeKind, ChangeResult
-from ports.errors import ChangeRefused, PortError
+from ports.errors import ChangeRefused, PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
 from punctual.applying import changes_in, local_actor
 from punctual.data_folder import DataFolder, open_data_folder
@@ -26,6 +26,7 @@ from punctual.receiver import ReceivedFire, line_of
 from punctual.version import __version__
 from scheduling.instants import from_us
 from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX, MANIFEST_BYTES_MAX
+from scheduling.zones import tzdata_version
 
 _LINES_MAX: Final = 20
 _HOW_TO_ADD: Final = """
@@ -143,6 +144,9 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
     clock = FixedClock(epsilon_us=round(options.epsilon_ms * 1_000))
     pinned = folder.store.due_index.pinned_tzdata()
     _say(f"punctual {__version__}: data in {options.data}, tzdata {pinned}")
+    if pinned != tzdata_version():
+        # Before it takes leases that it could only give back.
+        raise TzdataMismatch(pinned, tzdata_version())
     async with AsyncExitStack() as stack:
         demo: tuple[str, str] | None = None
         if options.demo:

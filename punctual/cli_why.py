@@ -218,6 +218,9 @@ def _newest_and_next(reader: FactReader) -> list[Told]:
     next_us = reader.next_instant()
     if next_us is not None:
         told.append(("Next: ", _answer(reader, next_us)))
+    elif reader.trigger.state is TriggerState.QUARANTINED:
+        # Its rule names no instant any more: what holds now holds for all that are ahead.
+        told.append(("Now: ", _answer(reader, reader.at_us)))
     elif newest is None or reader.trigger.state is TriggerState.FINISHED:
         name = qualified_name(reader.trigger)
         sentence = f"{name} has no instant left: its schedule has ended, or it has fired its limit."
