@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from scheduling.instants import SECOND_US
 from tests.support.http_receiver import SECRET, Answer, Arrival, HttpReceiver
-from tests.support.ledger_file import LedgerFile, LedgerRow, TriggerRow
+from tests.support.ledger_file import LedgerFile
+from tests.support.seconds_oracle import cover_problems, instants
 
 TENANT: Final = "acme"
 
@@ -84,18 +84,6 @@ def moody(arrival: Arrival) -> Answer:
     return Answer()
 
 
-def instants(seconds: str, *, after_us: int, through_us: int) -> list[int]:
-    """The oracle: every instant in (after, through], second by second."""
-    if seconds == "*":
-        wanted = set(range(60))
-    elif seconds.startswith("*/"):
-        wanted = set(range(0, 60, int(seconds[2:])))
-    else:
-        wanted = set(map(int, seconds.split(",")))
-    candidates = range(after_us // SECOND_US + 1, through_us // SECOND_US + 1)
-    return [second * SECOND_US for second in candidates if second % 60 in wanted]
-
-
 class Verdict:
     """The ledger and the receiver's memory, after everything has come to its end."""
 
@@ -124,7 +112,9 @@ class Verdict:
     def _cover_problems(self) -> Iterator[str]:
         for name, kind in triggers():
             rows = [row for row in self._rows if row.trigger == name]
-            yield from _uncovered(kind, self._triggers[name], rows, ends_us=self._ends_us)
+            created_us = self._triggers[name].created_us
+            expected = instants(kind.seconds, after_us=created_us, through_us=self._ends_us)
+            yield from (f"{name}: {problem}" for problem in cover_problems(expected, rows))
 
     def _row_problems(self) -> Iterator[str]:
         kinds = dict(triggers())
@@ -152,18 +142,3 @@ class Verdict:
                 yield f"another body under one key: {arrival}, {bodies[arrival.key]}"
             if body["payload"] != {"of": arrival.trigger}:
                 yield f"not its payload: {arrival}"
-
-
-def _uncovered(
-    kind: Kind, trigger: TriggerRow, rows: list[LedgerRow], *, ends_us: int
-) -> Iterator[str]:
-    expected = instants(kind.seconds, after_us=trigger.created_us, through_us=ends_us)
-    covers = Counter[int]()
-    for row in rows:
-        inside = [us for us in expected if row.scheduled_us <= us <= row.last_us]
-        covers.update(inside)
-        if len(inside) != row.instant_count or row.sequence != 0:
-            yield f"not the instants it says: {row}"
-    for instant_us in expected:
-        if covers[instant_us] != 1:
-            yield f"{trigger.name}: {instant_us} is covered {covers[instant_us]} times"

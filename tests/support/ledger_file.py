@@ -88,10 +88,10 @@ class LedgerFile:
         """How many partitions each owner holds whose leases run beyond `now_us`."""
         return dict(self._read(_OWNERS, (now_us,)))
 
-    def audit(self) -> list[tuple[str, str, str | None, str | None, str | None]]:
-        """Actor, action, subject, prior value and note, in order."""
+    def audit(self) -> list[tuple[str, str, str | None, str | None, int]]:
+        """Actor, action, prior value, note and time, in order."""
         return self._read(
-            "SELECT actor, action, subject, prior_value, note FROM audit_entry ORDER BY audit_id"
+            "SELECT actor, action, prior_value, note, at FROM audit_entry ORDER BY audit_id"
         )
 
     def execute(self, statement: str, *parameters: object) -> int:
