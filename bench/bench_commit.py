@@ -109,9 +109,10 @@ def _figures(sizes: Sizes, ours: list[Round], rates: tuple[list[float], ...]) ->
     default, wal = rates
     own = [one.fires_per_s for one in ours]
     due = f"{sizes.triggers:,} triggers due in one second"
-    ratio = middle(
-        "times APScheduler 3 at its default settings",
-        [mine / other for mine, other in zip(own, default, strict=True)],
+    # Its fastest round, so that a disturbance of the peer alone is no merit of ours.
+    ratio = Figure(
+        "times APScheduler 3 at its default settings, in its fastest round",
+        median(own) / max(default),
         "x",
     )
     return [
@@ -119,11 +120,7 @@ def _figures(sizes: Sizes, ours: list[Round], rates: tuple[list[float], ...]) ->
         ratio.claimed(">=", PEER_RATIO_MIN),
         middle("APScheduler 3 at its default settings", default, "fires/s"),
         middle("APScheduler 3 on WAL", wal, "fires/s"),
-        middle(
-            "times APScheduler 3 on WAL",
-            [mine / other for mine, other in zip(own, wal, strict=True)],
-            "x",
-        ),
+        Figure("times APScheduler 3 on WAL, in its fastest round", median(own) / max(wal), "x"),
         middle("fires in one transaction", [one.fires / one.transactions for one in ours], ""),
     ]
 

@@ -21,6 +21,7 @@ from bench.report import Figure, Report, bench_parser, deliver, middle
 from bench.support import START_US, SetClock, store_with, triggers_named
 from ports.records import ClaimRequest, FinishRequest
 from punctual.decider import Decider
+from punctual.logs import configure_logs
 from scheduling.instants import SECOND_US
 from scheduling.limits import COMMIT_ROWS_MAX
 from scheduling.retry import AttemptResult
@@ -106,6 +107,7 @@ class Host:
 
 def main() -> None:
     options = bench_parser(__doc__).parse_args()
+    configure_logs(level="warning", as_json=False)
     cycles = 20 if options.quick else 100
     report = Report("wake", "The cost of a wake", is_quick=options.quick)
     report.settings = {

@@ -16,7 +16,7 @@ from adapters.sqlite_database import SqliteDatabase
 from adapters.sqlite_versions import Versions
 from adapters.store_sqlite_commit import SqliteDueIndex
 from adapters.store_sqlite_leases import SqliteLeases
-from bench.support import NoKeys, decide_all, hold_all
+from bench.support import NoKeys, Round, decide_all, hold_all
 from scheduling.decide import decide
 from scheduling.draft import TriggerView
 from scheduling.instants import SECOND_US
@@ -25,13 +25,14 @@ from scheduling.vocabulary import SpanKind
 from scheduling.zones import tzdata_version
 
 MINUTE_US: Final = 60 * SECOND_US
+_ROUNDS: Final = 3
 T = TypeVar("T")
 
 
 def stage_costs_us(path: Path, *, now_us: int) -> dict[str, float]:
-    """Microseconds of one fire by stage, from one more round over the file of bench_commit.
+    """Microseconds of one fire by stage, from more rounds over the file of bench_commit.
 
-    They add up to the round. A round before it, which compiles every recurrence, is dropped.
+    They add up to the round: the fastest of three, after one that compiles every recurrence.
     """
     with closing(_TimedDatabase(path)) as database:
         context = SqliteContext(
@@ -43,10 +44,15 @@ def stage_costs_us(path: Path, *, now_us: int) -> dict[str, float]:
         due_index = SqliteDueIndex(context)
         held = hold_all(SqliteLeases(database), now_us=now_us)
         decide_all(due_index, held, now_us=now_us)
-        database.spent_s.clear()
-        done = decide_all(due_index, held, now_us=now_us + MINUTE_US)
-        spent_s = dict(database.spent_s)
-        rules_s = _rules_s(context, now_us=now_us + 2 * MINUTE_US)
+        rounds: list[tuple[Round, dict[str, float]]] = []
+        for number in range(1, _ROUNDS + 1):
+            database.spent_s.clear()
+            done = decide_all(due_index, held, now_us=now_us + number * MINUTE_US)
+            rounds.append((done, dict(database.spent_s)))
+        rules_s = min(
+            _rules_s(context, now_us=now_us + (_ROUNDS + 1) * MINUTE_US) for _ in range(_ROUNDS)
+        )
+    done, spent_s = min(rounds, key=lambda found: found[0].elapsed_s)
     python_s = done.elapsed_s - rules_s - sum(spent_s.values())
     costs_s = {
         "read the due rows": spent_s.pop("commit_due_rows", 0.0),
