@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from adapters.sqlite_audit_row import insert_audit
@@ -25,6 +25,7 @@ from ports.records import AuditRecord, CommitResult, LaneMessage, Quarantined
 from scheduling.decide import decide
 from scheduling.decision import Decision
 from scheduling.draft import TriggerView
+from scheduling.limits import TRIGGER_ROWS_MAX
 
 
 @dataclass(slots=True)
@@ -66,6 +67,30 @@ class SqliteDueIndex(DueIndexPort):
         except _Duplicate as error:
             raise StoreConflict(f"partition {partition_id}: decided twice, unhealed") from error
 
+    def commit_due_many(
+        self, leases: Mapping[int, int], *, now_us: int, row_limit: int
+    ) -> dict[int, CommitResult]:
+        results: dict[int, CommitResult] = {}
+        rows = 0
+        try:
+            with self._context.database.write() as connection:
+                for partition_id, epoch in leases.items():
+                    if rows and rows + TRIGGER_ROWS_MAX > row_limit:
+                        break
+                    result = self._commit_in(
+                        connection,
+                        partition_id,
+                        epoch,
+                        now_us=now_us,
+                        row_limit=row_limit - rows,
+                    )
+                    results[partition_id] = result
+                    rows += result.rows
+        except _Duplicate:
+            # Rare: partition by partition, so that only the one with the stale row is healed.
+            return super().commit_due_many(leases, now_us=now_us, row_limit=row_limit)
+        return results
+
     def next_due(self, partition_ids: Iterable[int]) -> dict[int, int]:
         statement = self._sql["commit_next_due_of_partition"]
         with self._context.database.read() as connection:
@@ -92,32 +117,52 @@ class SqliteDueIndex(DueIndexPort):
         self, partition_id: int, epoch: int, now_us: int, row_limit: int, *, careful: bool
     ) -> CommitResult:
         with self._context.database.write() as connection:
-            found = connection.execute(self._sql["commit_epoch"], (partition_id,)).fetchone()
-            if found is None or found[0] != epoch:
-                return CommitResult(fenced=True)
-            self._context.check_pin(connection)
-            batch = _Batch()
-            batch.ready += kept_come(connection, self._context, partition_id, now_us=now_us)
-            due = connection.execute(
-                self._sql["commit_due_rows"], (partition_id, now_us, row_limit)
-            ).fetchall()
-            more = len(due) == row_limit
-            for values in due:
-                row = DueRow(*values)
-                if not self._decide_one(
-                    connection,
-                    batch,
-                    healed(connection, self._context, row) if careful else row,
-                    partition_id=partition_id,
-                    now_us=now_us,
-                    row_limit=row_limit,
-                ):
-                    more = True
-                    break
-            if not insert_all(connection, self._sql, batch.fires, batch.gaps):
-                raise _Duplicate
-            if batch.moves:
-                connection.executemany(self._sql["commit_move_due_row"], batch.moves)
+            return self._commit_in(
+                connection,
+                partition_id,
+                epoch,
+                now_us=now_us,
+                row_limit=row_limit,
+                careful=careful,
+            )
+
+    def _commit_in(
+        self,
+        connection: sqlite3.Connection,
+        partition_id: int,
+        epoch: int,
+        *,
+        now_us: int,
+        row_limit: int,
+        careful: bool = False,
+    ) -> CommitResult:
+        """One partition, inside the caller's transaction; _Duplicate asks for it to be undone."""
+        found = connection.execute(self._sql["commit_epoch"], (partition_id,)).fetchone()
+        if found is None or found[0] != epoch:
+            return CommitResult(fenced=True)
+        self._context.check_pin(connection)
+        batch = _Batch()
+        batch.ready += kept_come(connection, self._context, partition_id, now_us=now_us)
+        due = connection.execute(
+            self._sql["commit_due_rows"], (partition_id, now_us, row_limit)
+        ).fetchall()
+        more = len(due) == row_limit
+        for values in due:
+            row = DueRow(*values)
+            if not self._decide_one(
+                connection,
+                batch,
+                healed(connection, self._context, row) if careful else row,
+                partition_id=partition_id,
+                now_us=now_us,
+                row_limit=row_limit,
+            ):
+                more = True
+                break
+        if not insert_all(connection, self._sql, batch.fires, batch.gaps):
+            raise _Duplicate
+        if batch.moves:
+            connection.executemany(self._sql["commit_move_due_row"], batch.moves)
         return CommitResult(
             ready=tuple(batch.ready),
             rows=batch.rows,

@@ -1,7 +1,7 @@
 """The due index port: the one transaction that decides."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ports.records import CommitResult
 
@@ -23,6 +23,20 @@ class DueIndexPort(ABC):
         Order: `ready` is in order of instants per trigger. Raises TzdataMismatch when the pin
         differs, StoreUnavailable when nothing was written.
         """
+
+    def commit_due_many(
+        self, leases: Mapping[int, int], *, now_us: int, row_limit: int
+    ) -> dict[int, CommitResult]:
+        """`commit_due` for several partitions, given with their epochs; the result of each.
+
+        A store that pays for each transaction may take them in one, as many as `row_limit`
+        ledger rows allow: partitions that did not fit are missing from the result, the first
+        never is. Each is fenced by itself. A failed call may have committed some of them.
+        """
+        return {
+            partition_id: self.commit_due(partition_id, epoch, now_us=now_us, row_limit=row_limit)
+            for partition_id, epoch in leases.items()
+        }
 
     @abstractmethod
     def next_due(self, partition_ids: Iterable[int]) -> dict[int, int]:

@@ -20,6 +20,7 @@ from scheduling.limits import COMMIT_ROWS_MAX, SWEEP_AGE_US
 
 LOOK_US: Final = SECOND_US  # the longest sleep: edits and the clock are looked at this often
 PUBLISH_MAX: Final = 1_000  # messages a publication
+PARTITIONS_A_COMMIT: Final = 64  # offered to one commit, which takes what its rows allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Decider:
         self._next_heartbeat_us = 0
         self._next_sweep_us = 0
         self._next_minor_us = 0
+        self._next_due_us: int | None = None
+        self._next_wake_us: int | None = None
         self._unmarked: list[LaneMessage] = []
         self._unsure: set[int] = set()  # partitions whose ready rows may not be on a lane yet
 
@@ -154,48 +157,62 @@ class Decider:
         self._unsure -= added
 
     def _decide(self) -> int:
-        """Commit what is due, partition by partition, each published as soon as it is true."""
+        """Commit what is due, a transaction's worth of partitions at a time, and publish it."""
         fires = 0
-        due = self._store.due_index.next_due(self._held)
-        for partition_id in sorted(due, key=due.__getitem__):
-            more = due[partition_id] <= self._clock.now().earliest_us
-            while more:
-                # A long pass must neither outlive its leases nor overlook a step of the clock.
-                reading = self._clock.now()
-                if not self._look_at(reading).is_open:
-                    return fires
-                self._keep_leases(reading)
-                epoch = self._held.get(partition_id)
-                if epoch is None:
-                    break
-                self._publish_again()
-                with self._until_published([partition_id]):
-                    result = self._store.due_index.commit_due(
-                        partition_id, epoch, now_us=reading.earliest_us, row_limit=COMMIT_ROWS_MAX
-                    )
-                    self._take_in(partition_id, result)
-                fires += len(result.ready)
-                more = result.more and not result.fenced
+        now_us = self._clock.now().earliest_us
+        due = self._look_for_due()
+        waiting = sorted((p for p in due if due[p] <= now_us), key=due.__getitem__)
+        committed = bool(waiting)
+        while waiting:
+            # A long pass must neither outlive its leases nor overlook a step of the clock.
+            reading = self._clock.now()
+            if not self._look_at(reading).is_open:
+                return fires
+            self._keep_leases(reading)
+            self._publish_again()
+            waiting = [p for p in waiting if p in self._held]
+            leases = {p: self._held[p] for p in waiting[:PARTITIONS_A_COMMIT]}
+            if not leases:
+                break
+            with self._until_published(leases):
+                results = self._store.due_index.commit_due_many(
+                    leases, now_us=reading.earliest_us, row_limit=COMMIT_ROWS_MAX
+                )
+                fires += self._take_in(results)
+            waiting = [p for p in waiting if p not in results or results[p].more]
         self._mark()
+        if committed:
+            self._look_for_due()
         return fires
 
-    def _take_in(self, partition_id: int, result: CommitResult) -> None:
-        self._send(result.ready)
-        if result.fenced:
-            log.warning("commit_fenced", partition_id=partition_id)
-            self._held.pop(partition_id, None)
-            self._next_heartbeat_us = 0
-        for quarantined in result.quarantined:
-            log.warning("trigger_quarantined", **quarantined._asdict())
+    def _look_for_due(self) -> dict[int, int]:
+        due = self._store.due_index.next_due(self._held)
+        self._next_due_us = min(due.values(), default=None)
+        return due
+
+    def _take_in(self, results: dict[int, CommitResult]) -> int:
+        """Publish what became true; the number of fires."""
+        ready = [message for result in results.values() for message in result.ready]
+        self._send(ready)
+        for partition_id, result in results.items():
+            if result.fenced:
+                log.warning("commit_fenced", partition_id=partition_id)
+                self._held.pop(partition_id, None)
+                self._next_heartbeat_us = 0
+            for quarantined in result.quarantined:
+                log.warning("trigger_quarantined", **quarantined._asdict())
+        return len(ready)
 
     def _repair(self, reading: ClockReading) -> None:
         now_us = reading.earliest_us
         repair = self._store.repair
-        wake_us = repair.next_wake_us(self._owner_id)
-        if now_us >= self._next_sweep_us or (wake_us is not None and wake_us <= now_us):
+        self._next_wake_us = repair.next_wake_us(self._owner_id)
+        has_come = self._next_wake_us is not None and self._next_wake_us <= now_us
+        if now_us >= self._next_sweep_us or has_come:
             with self._until_published(self._held):
                 self._publish(repair.sweep(self._owner_id, now_us=now_us))
             self._next_sweep_us = now_us + SWEEP_AGE_US
+            self._next_wake_us = repair.next_wake_us(self._owner_id)
         if now_us >= self._next_minor_us:
             planned = repair.plan_gaps(self._owner_id, now_us=now_us)
             if planned:
@@ -216,11 +233,8 @@ class Decider:
             self._next_minor_us + epsilon_us,
         ]
         wanted += (
-            due_us + epsilon_us for due_us in self._store.due_index.next_due(self._held).values()
+            us + epsilon_us for us in (self._next_due_us, self._next_wake_us) if us is not None
         )
-        wake_us = self._store.repair.next_wake_us(self._owner_id)
-        if wake_us is not None:
-            wanted.append(wake_us + epsilon_us)
         return min(min(wanted), reading.wall_us + LOOK_US)
 
     def _publish(self, messages: list[LaneMessage]) -> None:

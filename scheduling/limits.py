@@ -18,6 +18,7 @@ YEAR_MAX: Final = 2499  # 400 Gregorian years beyond any clock this will run und
 # -- decisions ---------------------------------------------------------------------------------
 COMMIT_ROWS_MAX: Final = 500  # rows a transaction inserts; Spanner's mutation limit, with room
 GAP_THRESHOLD_INSTANTS: Final = 100  # a longer `fire_all` range becomes a gap row
+TRIGGER_ROWS_MAX: Final = 120  # of one decision: a full `fire_all`, its on-time and range rows
 GRACE_MIN_US: Final = 5_000_000
 GRACE_MAX_US: Final = 60_000_000
 EPSILON_US_DEFAULT: Final = 5_000  # what a machine with NTP keeps, with room
