@@ -56,6 +56,8 @@ class Decider:
         self._next_heartbeat_us = 0
         self._next_sweep_us = 0
         self._next_minor_us = 0
+        self._due: dict[int, int] = {}
+        self._seen: tuple[int, dict[int, int]] | None = None  # what `_due` was read under
         self._next_due_us: int | None = None
         self._next_wake_us: int | None = None
         self._unmarked: list[LaneMessage] = []
@@ -186,9 +188,13 @@ class Decider:
         return fires
 
     def _look_for_due(self) -> dict[int, int]:
-        due = self._store.due_index.next_due(self._held)
-        self._next_due_us = min(due.values(), default=None)
-        return due
+        """The earliest due time of each partition; read again only after somebody committed."""
+        seen = (self._store.data_version(), self._held.copy())
+        if seen != self._seen:
+            self._due = self._store.due_index.next_due(self._held)
+            self._seen = seen
+        self._next_due_us = min(self._due.values(), default=None)
+        return self._due
 
     def _take_in(self, results: dict[int, CommitResult]) -> int:
         """Publish what became true; the number of fires."""
