@@ -21,6 +21,11 @@ WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = 
 DELETE FROM in_flight
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?;
 
+-- name: slot_free_unstarted!
+DELETE FROM in_flight
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?
+  AND run_until IS NULL;
+
 -- name: slot_buffered_count
 SELECT count(*) FROM fire
 WHERE tenant_id = ? AND trigger_id = ? AND state = 'held' AND held_reason = 'overlap';

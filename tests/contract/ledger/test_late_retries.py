@@ -63,3 +63,24 @@ def test_claim_of_a_try_whose_slot_ended_gives_its_new_slot_an_end(crank: HandCr
     crank.to(471)
     crank.sweep()
     assert [message.key for message in crank.release()] == [crank.key(120)]
+
+
+def test_claim_too_late_frees_a_slot_that_was_taken_again_for_it(crank: HandCrank) -> None:
+    crank.put(
+        overlap_policy=OverlapPolicy.SKIP,
+        missed_policy=MissedPolicy.FIRE_ALL,
+        run_timeout_s=30,
+        retry_window_s=60,
+        ends_us=at(120),
+    )
+    crank.to(400)
+    crank.commit()
+    crank.attempt(crank.publish(crank.release()), result=TIMED_OUT)
+    crank.to(440)
+    crank.sweep()
+    again = crank.publish(crank.release())
+    assert [message.n for message in again] == [2]
+    crank.to(461)
+    assert crank.claim(again) == []
+    assert crank.fire(60).state is FireState.UNKNOWN
+    assert [message.key for message in crank.release()] == [crank.key(120)]
