@@ -3,7 +3,7 @@
 import asyncio
 import errno
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -228,9 +228,12 @@ def _reapply(apply: _Applier) -> None:
     """On SIGHUP: a manifest with a fault changes nothing and ends nothing."""
     try:
         results = apply()
-    except (ManifestErrors, PortError) as error:
-        log.error("manifest_refused", error=str(error))
-        click.echo(f"Not applied, the old definitions stay:\n{error}", err=True)
+    except Exception as error:
+        # Whatever it is: it happens on a thread that nobody waits for, and has to be told here.
+        is_ours = isinstance(error, (ManifestErrors, PortError))
+        told = str(error) if is_ours else f"fault of the program: {error!r}"
+        log.error("manifest_refused", error=told)
+        click.echo(f"Not applied, the old definitions stay:\n{told}", err=True)
         return
     log.info("manifest_applied", changes=len(results))
     _tell_changes(results)
@@ -282,5 +285,7 @@ def _local_text(instant_us: int) -> str:
 
 
 def _say(line: str) -> None:
-    click.echo(line)
-    sys.stdout.flush()
+    """For whoever watches; when nobody does any more, the service goes on without."""
+    with suppress(OSError):
+        click.echo(line)
+        sys.stdout.flush()

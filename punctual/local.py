@@ -5,6 +5,7 @@ What a newcomer runs, and what a small installation can stay on. Several may sha
 
 import asyncio
 import os
+import secrets
 import signal
 import socket
 import threading
@@ -31,12 +32,17 @@ _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalSettings:
-    """How one process runs. `owner_id` names it in leases and audit entries."""
+    """How one process runs. `owner_id` names it, and no other process, in leases and audit."""
 
     lease_ttl_s: float = LEASE_TTL_S_DEFAULT
     in_flight_max: int = IN_FLIGHT_DEFAULT
     allow_loopback: bool = True
-    owner_id: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
+    owner_id: str = field(default_factory=lambda: _new_owner_id())
+
+
+def _new_owner_id() -> str:
+    # Host and process are for people: containers share both, a name and process 1.
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 class LocalService:
