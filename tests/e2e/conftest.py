@@ -1,5 +1,6 @@
 """Real processes and real receivers, ended with their test whatever came of it."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,10 +36,16 @@ def receiver() -> Iterator[HttpReceiver]:
 
 @pytest.fixture
 def start(data: Path) -> Iterator[Start]:
-    """Starts `punctual up` on the data folder with the arguments given."""
+    """Starts `punctual up` on the data folder with the arguments given.
+
+    What each process said is printed at the end, to be shown with a test that failed.
+    """
+    started: list[ServiceProcess] = []
     with ExitStack() as stack:
 
         def start_one(*arguments: str | Path | float, **options: Any) -> ServiceProcess:
-            return stack.enter_context(ServiceProcess(data, *arguments, **options))
+            started.append(ServiceProcess(data, *arguments, **options))
+            return stack.enter_context(started[-1])
 
         yield start_one
+    sys.stdout.writelines(f"{process}\n" for process in started)

@@ -1,5 +1,6 @@
 """Two processes with different zone data on one file: the second refuses, the first goes on."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -21,7 +22,8 @@ def other_tzdata(tmp_path: Path) -> dict[str, str]:
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
     text = (copy / "__init__.py").read_text()
     (copy / "__init__.py").write_text(text.replace(tzdata.IANA_VERSION, "2099z"))
-    return {"PYTHONPATH": str(copy.parent)}
+    rest = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([str(copy.parent), *([rest] if rest else [])])}
 
 
 @pytest.mark.parametrize("with_manifest", [False, True], ids=["bare", "with_manifest"])

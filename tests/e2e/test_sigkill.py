@@ -1,6 +1,7 @@
 """The real process killed again and again: what was due is covered, sent, and never sent early."""
 
 import random
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -95,15 +96,20 @@ def receiver() -> Iterator[HttpReceiver]:
 def test_process_killed_at_any_moment_loses_nothing_and_sends_nothing_early(
     tmp_path: Path, receiver: HttpReceiver
 ) -> None:
-    print(f"seed {SEED}")
+    _tell(f"seed {SEED}")
     with ExitStack() as stack:
         storm = Storm(tmp_path, receiver, stack)
         for number in range(KILLS_OF_ONE + KILLS_OF_TWO):
-            print(f"kill {number}:", storm.kill_one(of=1 if number < KILLS_OF_ONE else 2))
+            _tell(f"kill {number}: {storm.kill_one(of=1 if number < KILLS_OF_ONE else 2)}")
         ends_us = storm.calm_down()
     verdict = Verdict(storm.ledger, receiver, ends_us=ends_us)
-    print(verdict.summary())
+    _tell(verdict.summary())
     assert verdict.problems() == []
     assert receiver.problems == []
     assert storm.ledger.integrity() == "ok"
     assert [line for process in storm.started for line in process.err if "error" in line] == []
+
+
+def _tell(line: str) -> None:
+    """For whoever runs it with -s, and beside a failure."""
+    sys.stdout.write(f"{line}\n")

@@ -1,6 +1,7 @@
 """SIGTERM and Ctrl-C drain, SIGHUP applies again, a restart says what was missed."""
 
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.e2e.conftest import Start
 from tests.support.http_receiver import Answer, HttpReceiver
 from tests.support.ledger_file import LedgerFile
 from tests.support.service_manifest import a_trigger, write_manifest
-from tests.support.service_process import wait_until
+from tests.support.service_process import WAIT_S, punctual_command, wait_until
 
 LONG_LEASE = ("--lease-ttl-s", 60)  # a lease that is not given up would be missed at once
 STOPS = pytest.mark.parametrize(
@@ -135,3 +136,22 @@ def test_restart_says_what_was_missed_and_what_it_did(
     missed = [row.key for row in ledger.rows("all") if row.lane == "catch_up"]
     wait_until(lambda: set(missed) <= receiver.keys("all"), "every missed instant is sent")
     assert missed
+
+
+def test_service_whose_watcher_went_away_goes_on_and_stops_as_usual(
+    data: Path, file: Path, receiver: HttpReceiver
+) -> None:
+    with subprocess.Popen(
+        [*punctual_command(), "up", "--data", str(data), "--manifest", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"punctual ")
+        process.stdout.close()
+        wait_until(lambda: bool(receiver.of("tick")), "it fires")
+        write_manifest(file, receiver.url(), {"tick": a_trigger(), "tock": a_trigger()})
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: bool(receiver.of("tock")), "it applies the manifest again")
+        process.terminate()
+        assert process.wait(WAIT_S) == 0
