@@ -119,7 +119,10 @@ def up(log_level: str, log_json: bool, **options: Any) -> None:
         click.echo(f"Not started. {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        click.echo("Ended at once: what was in flight is tried again at the next start.", err=True)
+        click.echo(
+            "Ended at once: what was in flight may have arrived; its retries begin after the next start.",
+            err=True,
+        )
         sys.exit(1)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

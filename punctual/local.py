@@ -85,7 +85,7 @@ class LocalService:
         """Inside it SIGTERM and SIGINT stop the service, and SIGHUP calls `on_hangup`.
 
         What comes before the loop turns waits until then. A second SIGTERM or SIGINT ends the
-        process as it would without this: claims in flight expire, and are tried again.
+        process as it would without this: the claims of what is in flight expire.
         """
         loop = asyncio.get_running_loop()
 

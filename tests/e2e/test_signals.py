@@ -65,7 +65,7 @@ def test_stop_signal_during_the_start_ends_before_anything_is_decided(
     assert not ledger.owners()
 
 
-def test_second_ctrl_c_ends_at_once_and_the_attempt_is_made_again(
+def test_second_ctrl_c_ends_at_once_and_leaves_the_claim_to_expire(
     start: Start, file: Path, receiver: HttpReceiver, ledger: LedgerFile
 ) -> None:
     receiver.script = lambda arrival: Answer(after_s=4.5)
@@ -75,7 +75,9 @@ def test_second_ctrl_c_ends_at_once_and_the_attempt_is_made_again(
     first.wait_for_out("Ctrl-C again ends at once")
     first.send(signal.SIGINT)
     assert first.wait(timeout_s=3.0) == 1
-    assert first.err == ["Ended at once: what was in flight is tried again at the next start."]
+    assert first.err == [
+        "Ended at once: what was in flight may have arrived; its retries begin after the next start."
+    ]
     assert {row.state for row in ledger.rows()} <= {"dispatching", "queued", "ready"}
 
 
