@@ -120,7 +120,7 @@ def up(log_level: str, log_json: bool, **options: Any) -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         click.echo(
-            "Ended at once: what was in flight may have arrived; its retries begin after the next start.",
+            "Ended at once: what was in flight may have arrived; a new start may retry it.",
             err=True,
         )
         sys.exit(1)

@@ -76,7 +76,7 @@ def test_second_ctrl_c_ends_at_once_and_leaves_the_claim_to_expire(
     first.send(signal.SIGINT)
     assert first.wait(timeout_s=3.0) == 1
     assert first.err == [
-        "Ended at once: what was in flight may have arrived; its retries begin after the next start."
+        "Ended at once: what was in flight may have arrived; a new start may retry it."
     ]
     assert {row.state for row in ledger.rows()} <= {"dispatching", "queued", "ready"}
 
