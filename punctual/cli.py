@@ -15,7 +15,7 @@ DEBUG_VARIABLE: Final = "PUNCTUAL_DEBUG"
 
 
 class Entry(NamedTuple):
-    """Where a command lives, and its line in the list of commands."""
+    """Where under `punctual.commands` a command lives, and its line in the list of commands."""
 
     module: str
     attribute: str
@@ -24,32 +24,28 @@ class Entry(NamedTuple):
 
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
-        "up": Entry("punctual.cli_up", "up", "Run the service: decide, commit, deliver."),
+        "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
     },
     "Look": {
-        "preview": Entry(
-            "punctual.cli_preview", "preview", "Show what an expression means and when it is due."
-        ),
-        "triggers": Entry("punctual.cli_triggers", "triggers", "List triggers."),
-        "fires": Entry("punctual.cli_fires", "fires", "List fires, newest first."),
+        "preview": Entry("preview", "preview", "Show what an expression means and when it is due."),
+        "triggers": Entry("triggers", "triggers", "List triggers."),
+        "fires": Entry("fires", "fires", "List fires, newest first."),
         "why": Entry(
-            "punctual.cli_why",
+            "why",
             "why_command",
             "Say in one sentence why a trigger fired, or did not, or has not yet.",
         ),
-        "targets": Entry(
-            "punctual.cli_targets", "targets", "List targets, or show one's signing secret."
-        ),
-        "audit": Entry("punctual.cli_operate", "audit", "List what people and owners did."),
-        "leases": Entry("punctual.cli_operate", "leases", "Show who decides which partitions."),
-        "version": Entry("punctual.cli_operate", "version", "Show the versions of the program."),
+        "targets": Entry("targets", "targets", "List targets, or show one's signing secret."),
+        "audit": Entry("operate", "audit", "List what people and owners did."),
+        "leases": Entry("operate", "leases", "Show who decides which partitions."),
+        "version": Entry("operate", "version", "Show the versions of the program."),
     },
     "Change": {
-        "pause": Entry("punctual.cli_pause", "pause", "Stop a trigger until it is resumed."),
-        "resume": Entry("punctual.cli_pause", "resume", "End a pause, or a quarantine."),
-        "import": Entry("punctual.cli_import", "import_", "Convert other schedules to a manifest."),
-        "rebuild": Entry("punctual.cli_operate", "rebuild", "Derive stored data again."),
-        "tzdata": Entry("punctual.cli_operate", "tzdata", "Show or adopt the zone data."),
+        "pause": Entry("pause", "pause", "Stop a trigger until it is resumed."),
+        "resume": Entry("pause", "resume", "End a pause, or a quarantine."),
+        "import": Entry("import_", "import_", "Convert other schedules to a manifest."),
+        "rebuild": Entry("operate", "rebuild", "Derive stored data again."),
+        "tzdata": Entry("operate", "tzdata", "Show or adopt the zone data."),
     },
 }
 _ENTRIES: Final = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
@@ -65,7 +61,8 @@ class CommandLine(click.Group):
         entry = _ENTRIES.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(importlib.import_module(entry.module), entry.attribute)
+        module = importlib.import_module(f"punctual.commands.{entry.module}")
+        command = getattr(module, entry.attribute)
         assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
         return command
 

@@ -8,7 +8,7 @@ from typing import Final
 from dispatcher.signing import new_secret
 from ports.changes import Change, PutTarget
 from ports.registry import RegistryPort
-from punctual.applying import changes_in
+from punctual.manifests.applying import changes_in
 from punctual.receiver import DemoReceiver, ReceivedFire
 
 DEMO_PORT: Final = 8401

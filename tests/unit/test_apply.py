@@ -10,8 +10,8 @@ from adapters.store_sqlite import open_sqlite_store
 from ports.changes import Change, ChangeKind, PauseTrigger, PutTarget, PutTrigger, ResumeTrigger
 from ports.records import TriggerDefinition
 from ports.store import Store
-from punctual.apply import changes_of
-from punctual.manifest import ManifestErrors, load_manifest
+from punctual.manifests.apply import changes_of
+from punctual.manifests.manifest import ManifestErrors, load_manifest
 from scheduling.instants import from_text
 from scheduling.vocabulary import (
     FoldRule,

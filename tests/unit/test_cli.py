@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ports.errors import StoreRefused
 from punctual.cli import DEBUG_VARIABLE, SECTIONS, cli, failure_text
-from punctual.cli_docs import cli_reference
+from punctual.commands.reference import cli_reference
 from scheduling.errors import InvalidRecurrence
 from tests.support.command_line import command_line
 from tests.support.repository import ROOT
@@ -150,7 +150,7 @@ def test_cli_fault_shows_its_traceback_only_where_it_is_asked_for(
     def fail() -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("punctual.cli_operate.tzdata_version", fail)
+    monkeypatch.setattr("punctual.commands.operate.tzdata_version", fail)
     quiet = CliRunner().invoke(cli, ["version"])
     assert (quiet.exit_code, quiet.stderr.count("\n")) == (1, 1)
     loud = CliRunner().invoke(cli, ["version"], env={DEBUG_VARIABLE: "1"})
@@ -159,4 +159,4 @@ def test_cli_fault_shows_its_traceback_only_where_it_is_asked_for(
 
 def test_cli_reference_in_the_docs_is_what_the_commands_say() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == cli_reference(), "run: python -m punctual.cli_docs > docs/cli.md"
+    assert page == cli_reference(), "run: python -m punctual.commands.reference > docs/cli.md"

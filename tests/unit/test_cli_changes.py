@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.definitions import SECRET, a_target, a_tenant, a_trigger
+from tests.support.scripted_target import BUSY
 
 from punctual.version import __version__
 from scheduling import tzdata_version
 from scheduling.vocabulary import MissedPolicy
 from tests.support.command_line import CommandLine, command_line, table
-from tests.support.definitions import SECRET, a_target, a_tenant, a_trigger
-from tests.support.scripted_target import BUSY
 
 ACTOR = f"cli:{getpass.getuser()}"
 
@@ -80,7 +80,7 @@ def test_pause_on_a_terminal_shows_the_count_and_asks(
     state: str,
 ) -> None:
     with_waiting_fires(punctual)
-    monkeypatch.setattr("punctual.cli_pause.stands_at_terminal", lambda: True)
+    monkeypatch.setattr("punctual.commands.pause.stands_at_terminal", lambda: True)
     result = punctual("pause", "minutely", stdin=answer)
     assert result.exit_code == exit_code
     assert "Pausing acme/minutely stops 150 waiting fires. Go on? [y/N]" in result.stderr
@@ -90,7 +90,7 @@ def test_pause_on_a_terminal_shows_the_count_and_asks(
 def test_pause_on_a_terminal_does_not_ask_where_nothing_waits_or_yes_is_given(
     punctual: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("punctual.cli_pause.stands_at_terminal", lambda: True)
+    monkeypatch.setattr("punctual.commands.pause.stands_at_terminal", lambda: True)
     assert punctual("pause", "minutely").exit_code == 0
     punctual("resume", "minutely")
     with_waiting_fires(punctual)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from punctual.cli import cli
-from punctual.manifest import load_manifest
+from punctual.manifests.manifest import load_manifest
 
 URL = "https://jobs.example/hook"
 GOOD = "0 9 * * MON-FRI /usr/bin/report --daily\n"

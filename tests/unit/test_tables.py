@@ -2,7 +2,7 @@
 
 import pytest
 
-from punctual.tables import Cell, Column, printable, render_table
+from punctual.commands.tables import Cell, Column, printable, render_table
 
 COLUMNS = (
     Column("name"),

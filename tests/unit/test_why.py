@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.support.definitions import a_definition
 
 from ports.records import (
     AttemptRecord,
@@ -12,7 +13,7 @@ from ports.records import (
     Lease,
     TriggerRecord,
 )
-from punctual.why import WhyFacts, why
+from punctual.answers.why import WhyFacts, why
 from scheduling.instants import SECOND_US, from_text
 from scheduling.keys import FireKey
 from scheduling.vocabulary import (
@@ -25,7 +26,6 @@ from scheduling.vocabulary import (
     OverlapPolicy,
     TriggerState,
 )
-from tests.support.definitions import a_definition
 
 NINE_US = from_text("2026-06-01T07:00:00Z")  # 09:00 in Berlin
 MINUTE_US = 60 * SECOND_US

@@ -7,7 +7,9 @@ import click
 
 from ports.records import FireRecord, TriggerDefinition, TriggerRecord
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.answers.expand import Versions
+from punctual.answers.zone_times import instant_json, local_text, span_text, wall_text
+from punctual.commands.common import (
     all_triggers,
     check_tenant,
     data_option,
@@ -19,10 +21,8 @@ from punctual.cli_common import (
     say_json,
     tenant_option,
 )
-from punctual.cli_rows import newest_fire
-from punctual.expand import Versions
-from punctual.tables import Cell, Column, print_table
-from punctual.zone_times import instant_json, local_text, span_text, wall_text
+from punctual.commands.rows import newest_fire
+from punctual.commands.tables import Cell, Column, print_table
 from scheduling.vocabulary import TriggerState
 
 _STYLES = {TriggerState.QUARANTINED: "red", TriggerState.PAUSED: "yellow"}

@@ -3,15 +3,17 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from ports.history import HistoryPort
 from ports.records import FireRecord
 from ports.store import Store
-from punctual.cli_common import PAGE_ROWS, hint, now_us, say_json_line
-from punctual.cli_rows import (
+from punctual.answers.expand import Versions
+from punctual.answers.zone_times import local_text
+from punctual.commands.common import PAGE_ROWS, hint, now_us, say_json_line
+from punctual.commands.rows import (
     attempt_count,
     cause_text,
     chain_of,
@@ -19,21 +21,17 @@ from punctual.cli_rows import (
     lateness_text,
     range_text,
 )
-from punctual.expand import Versions
-from punctual.tables import is_terminal, printable
-from punctual.zone_times import local_text
+from punctual.commands.selection import Selection
+from punctual.commands.tables import is_terminal, printable
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey
-
-if TYPE_CHECKING:
-    from punctual.cli_fires import Selection
 
 POLL_S: Final = 0.25
 # A commit may become visible after a later-dated one of another process; so far back we look.
 OVERLAP_US: Final = 2 * SECOND_US
 
 
-def follow_fires(store: Store, selection: "Selection", *, as_json: bool) -> None:
+def follow_fires(store: Store, selection: Selection, *, as_json: bool) -> None:
     """Print until Ctrl-C, or until whoever reads goes away."""
     versions = Versions(store.registry)
     if is_terminal():

@@ -7,8 +7,8 @@ from typing import Final
 
 from dispatcher.guard import check_endpoint
 from dispatcher.signing import check_secret
-from punctual.manifest_shapes import Report, Section, did_you_mean
-from punctual.yaml_tree import echoed
+from punctual.manifests.shapes import Report, Section, did_you_mean
+from punctual.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
 from scheduling.instants import from_us
 from scheduling.probe import probe

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from punctual.manifest_checks import ScheduleCheck, TargetCheck, unknown_target
-from punctual.manifest_shapes import (
+from punctual.manifests.checks import ScheduleCheck, TargetCheck, unknown_target
+from punctual.manifests.problems import ManifestErrors, Mark, Problem
+from punctual.manifests.shapes import (
     Report,
     Section,
     expect_mapping,
@@ -14,9 +15,8 @@ from punctual.manifest_shapes import (
     unknown_key,
     validated,
 )
-from punctual.manifest_text import to_yaml
-from punctual.problems import ManifestErrors, Mark, Problem
-from punctual.yaml_tree import read_tree
+from punctual.manifests.text import to_yaml
+from punctual.manifests.yaml_tree import read_tree
 from schemas.manifest import Manifest, QuotaSpec, TargetSpec, TenantSpec, TriggerSpec
 from schemas.manifest_fields import name_problem
 
@@ -36,7 +36,7 @@ def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: 
     """The manifest of a YAML text; `name` is the file as errors call it.
 
     Every recurrence is compiled and asked for its next instant after `now_us`.
-    Secrets from the environment or from files are not read here: `punctual.manifest_secrets`
+    Secrets from the environment or from files are not read here: `punctual.manifests.secrets`
     does, when they are needed.
     Raises ManifestErrors with all problems; nothing is half read.
     """

@@ -10,7 +10,8 @@ import click
 
 from ports.records import AuditRecord, Lease
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.answers.zone_times import instant_json, span_text, utc_text
+from punctual.commands.common import (
     data_option,
     hint,
     json_option,
@@ -18,9 +19,8 @@ from punctual.cli_common import (
     opened,
     say_json,
 )
-from punctual.tables import Cell, Column, print_table
+from punctual.commands.tables import Cell, Column, print_table
 from punctual.version import __version__
-from punctual.zone_times import instant_json, span_text, utc_text
 from scheduling import tzdata_version
 
 _AUDIT_COLUMNS = (
@@ -92,7 +92,7 @@ def due_index(data: Path, as_json: bool) -> None:
     Safe while the service runs: it is one transaction, and every decision reads the row that it
     decides on inside its own.
     """
-    from punctual.applying import local_actor
+    from punctual.manifests.applying import local_actor
 
     with opened(data) as store:
         rows = store.due_index.rebuild(now_us=now_us())
@@ -131,7 +131,7 @@ def show(data: Path, as_json: bool) -> None:
 @json_option
 def adopt(data: Path, as_json: bool) -> None:
     """Pin this program's zone data, and compute every trigger's next due time by it."""
-    from punctual.applying import local_actor
+    from punctual.manifests.applying import local_actor
 
     with opened(data) as store:
         pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()

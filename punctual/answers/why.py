@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ports.records import FireRecord
-from punctual.why_facts import Answer, AnswerKind, WhyFacts
-from punctual.why_fire import fire_answer
-from punctual.zone_times import local_text, span_text
+from punctual.answers.why_facts import Answer, AnswerKind, WhyFacts
+from punctual.answers.why_fire import fire_answer
+from punctual.answers.zone_times import local_text, span_text
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import TriggerState
 

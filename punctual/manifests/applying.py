@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ports.changes import Change
 from ports.registry import RegistryPort
-from punctual.apply import changes_of
-from punctual.manifest import load_manifest
+from punctual.manifests.apply import changes_of
+from punctual.manifests.manifest import load_manifest
 
 
 def changes_in(

@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from punctual.cli_common import Refusal, hint
-from punctual.tables import printable
+from punctual.commands.common import Refusal, hint
+from punctual.commands.tables import printable
 from scheduling.limits import MANIFEST_BYTES_MAX
 
 _STDIN: Final = "-"
@@ -57,8 +57,8 @@ def crontab(
     converted all the same, and the exit code is 1. No command is ever run here.
     """
     from dispatcher.guard import check_endpoint
-    from punctual.crontab import CrontabError, import_crontab
-    from punctual.manifest_text import to_yaml
+    from punctual.crontabs.crontab import CrontabError, import_crontab
+    from punctual.manifests.text import to_yaml
 
     problems = check_endpoint(target_url, True)
     if problems:

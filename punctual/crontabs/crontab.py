@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from punctual.crontab_lines import (
+from punctual.crontabs.lines import (
     Command,
     Entry,
     Malformed,
@@ -20,7 +20,7 @@ from punctual.crontab_lines import (
     crontab_lines,
     is_system_form,
 )
-from punctual.crontab_names import trigger_name
+from punctual.crontabs.names import trigger_name
 from scheduling import InvalidRecurrence, compile_recurrence
 from scheduling.limits import ECHO_CHARS_MAX, MANIFEST_BYTES_MAX
 from scheduling.zones import load_zone

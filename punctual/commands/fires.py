@@ -1,7 +1,6 @@
 """`punctual fires`: what was decided, newest first, or as it changes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +8,9 @@ import click
 
 from ports.records import FireRecord
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.answers.expand import Versions, expand, version_of
+from punctual.answers.zone_times import offset_text, read_bound, utc_text, wall_text
+from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,
     check_tenant,
@@ -22,7 +23,8 @@ from punctual.cli_common import (
     say_json,
     tenant_option,
 )
-from punctual.cli_rows import (
+from punctual.commands.follow import follow_fires
+from punctual.commands.rows import (
     attempt_count,
     cause_text,
     chain_of,
@@ -31,38 +33,14 @@ from punctual.cli_rows import (
     range_text,
     state_style,
 )
-from punctual.expand import Versions, expand, version_of
-from punctual.tables import Cell, Column, print_table
-from punctual.zone_times import offset_text, read_bound, utc_text, wall_text
+from punctual.commands.selection import Selection
+from punctual.commands.tables import Cell, Column, print_table
 from scheduling.instants import to_text
 from scheduling.keys import FireKey
 from scheduling.vocabulary import Cause, FireState
 
 ROWS_SEARCHED_MAX: Final = 50_000  # for rows of one cause; the store has no index of causes
 _LIMIT_MAX: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which fires are wanted; times in microseconds, both ends included."""
-
-    tenant_id: str | None
-    trigger_id: str | None
-    states: frozenset[FireState]
-    causes: frozenset[Cause]
-    from_us: int | None
-    through_us: int | None
-    limit: int
-    expand: bool
-
-    def takes(self, row: FireRecord) -> bool:
-        """For rows that were not selected by the store."""
-        return (
-            self.trigger_id in (None, row.key.trigger_id)
-            and self.tenant_id in (None, row.key.tenant_id)
-            and (not self.states or row.state in self.states)
-            and (not self.causes or row.cause in self.causes)
-        )
 
 
 @click.command()
@@ -133,8 +111,6 @@ def fires(
             is_expanded=is_expanded,
         )
         if follow:
-            from punctual.cli_follow import follow_fires
-
             follow_fires(store, selection, as_json=as_json)
             return
         _show(store, selection, zone=zone, as_json=as_json)

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from punctual.problems import Mark, Problem
-from punctual.yaml_tree import Node
+from punctual.manifests.problems import Mark, Problem
+from punctual.manifests.yaml_tree import Node
 from scheduling.limits import ECHO_CHARS_MAX
 from schemas.manifest_fields import duration_text
 

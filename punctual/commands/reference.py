@@ -1,6 +1,6 @@
 """The reference of the command line, made from the commands' own help.
 
-`python -m punctual.cli_docs > docs/cli.md` writes it anew.
+`python -m punctual.commands.reference > docs/cli.md` writes it anew.
 """
 
 import click
@@ -11,7 +11,7 @@ _WIDTH = 100
 _HEAD = """\
 # The command line
 
-Made from the commands' own help by `python -m punctual.cli_docs`; do not edit it by hand.
+Made from the commands' own help by `python -m punctual.commands.reference`; do not edit it by hand.
 
 - Every command that reads takes `--json`. Answers are on stdout and remarks on stderr, so a pipe
   holds only the answer.

@@ -13,7 +13,10 @@ from ports.records import (
     TriggerRecord,
 )
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.answers.expand import Versions, version_of
+from punctual.answers.why import WhyFacts, why
+from punctual.answers.zone_times import instant_json, local_text, read_instant
+from punctual.commands.common import (
     Refusal,
     data_option,
     find_trigger,
@@ -24,11 +27,8 @@ from punctual.cli_common import (
     say_json,
     tenant_option,
 )
-from punctual.cli_rows import attempt_json, chain_of, fire_json, newest_fire
-from punctual.expand import Versions, version_of
-from punctual.tables import printable
-from punctual.why import WhyFacts, why
-from punctual.zone_times import instant_json, local_text, read_instant
+from punctual.commands.rows import attempt_json, chain_of, fire_json, newest_fire
+from punctual.commands.tables import printable
 from scheduling import tzdata_version
 from scheduling.rules import Rules, due_of
 from scheduling.vocabulary import Cause, TriggerState

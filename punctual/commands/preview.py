@@ -5,10 +5,8 @@ from typing import Any, Final
 
 import click
 
-from punctual.cli_common import Refusal, json_option, now_us, say_json, suggestion
-from punctual.odd_nights import OddNight, mark_of, odd_nights
-from punctual.tables import Cell, Column, print_table
-from punctual.zone_times import (
+from punctual.answers.odd_nights import OddNight, mark_of, odd_nights
+from punctual.answers.zone_times import (
     instant_json,
     local_text,
     offset_text,
@@ -16,6 +14,8 @@ from punctual.zone_times import (
     utc_text,
     wall_text,
 )
+from punctual.commands.common import Refusal, json_option, now_us, say_json, suggestion
+from punctual.commands.tables import Cell, Column, print_table
 from scheduling import InvalidRecurrence, Recurrence, compile_recurrence, tzdata_version, zone_names
 from scheduling.vocabulary import FoldRule, GapRule
 

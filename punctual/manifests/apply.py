@@ -7,8 +7,8 @@ from typing import Final
 from ports.changes import Change, PauseTrigger, PutTarget, PutTenant, PutTrigger, ResumeTrigger
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition, TriggerRecord
 from ports.registry import RegistryPort
-from punctual.manifest_secrets import SecretError, read_secret
-from punctual.problems import ManifestErrors, Problem
+from punctual.manifests.problems import ManifestErrors, Problem
+from punctual.manifests.secrets import SecretError, read_secret
 from scheduling.limits import (
     CATCHUP_RATE_PCT_DEFAULT,
     QUOTA_DISPATCH_PER_S_DEFAULT,

@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from ports.records import AuditRecord, TargetRecord
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.commands.common import (
     Refusal,
     check_tenant,
     data_option,
@@ -19,7 +19,7 @@ from punctual.cli_common import (
     suggestion,
     tenant_option,
 )
-from punctual.tables import Column, print_table
+from punctual.commands.tables import Column, print_table
 
 _COLUMNS = (
     Column("target"),
@@ -63,7 +63,7 @@ def targets(ctx: click.Context, tenant: str | None, data: Path, as_json: bool) -
 @click.pass_context
 def secret(ctx: click.Context, target: str, data: Path, as_json: bool) -> None:
     """Show the signing secret of a target, for its receiver. The audit says who asked."""
-    from punctual.applying import local_actor
+    from punctual.manifests.applying import local_actor
 
     with opened(_nearest_data(ctx, data)) as store:
         tenant_id, target_id = _find(store, target)

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Final
 
-from punctual.crontab_lines import Command
+from punctual.crontabs.lines import Command
 
 _WORD_CHARS_MAX: Final = 40
 _DIGEST_CHARS: Final = 6

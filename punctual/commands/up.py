@@ -15,13 +15,13 @@ from ports import log_actions as log
 from ports.changes import Change, ChangeKind, ChangeResult
 from ports.errors import ChangeRefused, PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
-from punctual.applying import changes_in, local_actor
+from punctual.answers.missed_report import missed_lines
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
 from punctual.logs import LEVELS, configure_logs
-from punctual.manifest import ManifestErrors
-from punctual.missed_report import missed_lines
+from punctual.manifests.applying import changes_in, local_actor
+from punctual.manifests.manifest import ManifestErrors
 from punctual.receiver import ReceivedFire, line_of
 from punctual.version import __version__
 from scheduling.instants import from_us

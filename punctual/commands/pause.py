@@ -9,7 +9,8 @@ import click
 from ports.changes import ChangeKind, ChangeResult, PauseTrigger, ResumeTrigger
 from ports.records import TriggerRecord
 from ports.store import Store
-from punctual.cli_common import (
+from punctual.answers.zone_times import instant_json, local_text
+from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,
     data_option,
@@ -21,7 +22,6 @@ from punctual.cli_common import (
     say_json,
     tenant_option,
 )
-from punctual.zone_times import instant_json, local_text
 from scheduling.limits import NOTE_CHARS_MAX
 from scheduling.vocabulary import WAITING, ResumeRule, TriggerState
 
@@ -106,7 +106,7 @@ def stands_at_terminal() -> bool:
 
 
 def _apply(store: Store, change: PauseTrigger | ResumeTrigger) -> ChangeResult:
-    from punctual.applying import local_actor
+    from punctual.manifests.applying import local_actor
 
     (result,) = store.registry.apply([change], now_us=now_us(), actor=local_actor())
     return result

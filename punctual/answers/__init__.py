@@ -1,0 +1,1 @@
+"""What readers are told: one sentence, expanded ranges, odd nights, what was missed."""

@@ -1,0 +1,1 @@
+"""Crontabs: read as cron does, turned into a manifest."""

@@ -1,0 +1,1 @@
+"""Manifests: read with line numbers, checked whole, turned into changes."""
