@@ -22,6 +22,8 @@ class InvalidRecurrence(RuleError, ValueError):
         super().__init__(field, self.item, reason)
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.item!r}: {self.reason}" if self.item else (
-            f"{self.field}: {self.reason}"
+        return (
+            f"{self.field}: {self.item!r}: {self.reason}"
+            if self.item
+            else (f"{self.field}: {self.reason}")
         )

@@ -114,9 +114,7 @@ class TransportResult(StrEnum):
     AMBIGUOUS = "ambiguous"  # timeout or broken connection after the request began
 
 
-WAITING: frozenset[FireState] = frozenset(
-    {FireState.HELD, FireState.READY, FireState.QUEUED}
-)
+WAITING: frozenset[FireState] = frozenset({FireState.HELD, FireState.READY, FireState.QUEUED})
 TERMINAL: frozenset[FireState] = frozenset(
     {
         FireState.SUCCEEDED,
