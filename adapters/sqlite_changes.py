@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_decisions import DueRow, resolve_in_store, view_of, write_decision
+from adapters.sqlite_decisions import (
+    DueRow,
+    resolve_in_store,
+    take_slots,
+    view_of,
+    write_decision,
+)
 from adapters.sqlite_rebuild import healed
 from adapters.sqlite_stop import stop_waiting
 from ports.changes import ChangeKind, ChangeResult
@@ -83,14 +89,18 @@ def change_span(
     view, decision, revision = _settled(
         connection, context, row, span=span, revision=revision, now_us=now_us, actor=actor
     )
+    partition_id = trigger.partition_id
     write_decision(
         connection,
         context,
-        decision,
+        _left_to_the_owner(decision),
         view=view,
         key=key,
-        partition_id=trigger.partition_id,
+        partition_id=partition_id,
         now_us=now_us,
+    )
+    take_slots(
+        connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
     )
     _write_span(
         connection,
@@ -109,7 +119,7 @@ def change_span(
             connection,
             context,
             key,
-            partition_id=trigger.partition_id,
+            partition_id=partition_id,
             cause=cause,
             limit=SWEEP_ROWS_MAX,
             now_us=now_us,
@@ -214,7 +224,7 @@ def _settled(
     decision, _ = resolve_in_store(
         connection, context, decision, view=view, key=row.key, now_us=now_us
     )
-    return view, _left_to_the_owner(decision), revision
+    return view, decision, revision
 
 
 def _quarantine(
@@ -269,7 +279,7 @@ def _left_to_the_owner(decision: Decision) -> Decision:
     """What a change finds due waits for the partition's owner, which publishes in order.
 
     The owner's next commit or sweep lets it go before any newer instant; a row that were ready
-    now could be overtaken, since nobody knows yet that it has to be published.
+    now could be overtaken, since nobody knows yet that it has to be published. Its slot is kept.
     """
     return decision._replace(
         rows=tuple(

@@ -180,13 +180,30 @@ def write_side_effects(
         )
         # It may have been released, and with it have taken the slot.
         connection.execute(sql["slot_free"], (*key, decision.absorbed_us, 0))
-    if _policy_of(decision, view) is not OverlapPolicy.ALLOW:
-        for row in decision.rows:
-            if row.state is FireState.READY:
-                fire_key = FireKey(*key, row.scheduled_us)
-                take_slot(connection, sql, fire_key, partition_id=partition_id, now_us=now_us)
+    take_slots(
+        connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
+    )
     if decision.finished:
         connection.execute(sql["commit_finish_trigger"], key)
+
+
+def take_slots(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    decision: Decision,
+    *,
+    view: TriggerView,
+    key: tuple[str, str],
+    partition_id: int,
+    now_us: int,
+) -> None:
+    """Give the slot to the decision's ready fire, where its version forbids overlap."""
+    if _policy_of(decision, view) is OverlapPolicy.ALLOW:
+        return
+    for row in decision.rows:
+        if row.state is FireState.READY:
+            fire_key = FireKey(*key, row.scheduled_us)
+            take_slot(connection, context.sql, fire_key, partition_id=partition_id, now_us=now_us)
 
 
 def write_decision(

@@ -13,6 +13,7 @@ from ports.errors import PortError
 from ports.records import LaneMessage
 from scheduling.decision import DecidedRow
 from scheduling.keys import FireKey
+from scheduling.rules import due_of
 from scheduling.vocabulary import Cause, FireState, Lane
 
 
@@ -120,12 +121,12 @@ def stop_gaps(
         after_us, through_us, version, planned_us, instant_count, planned_count = gap
         count = instant_count - planned_count
         remaining += count
-        first_us = _first_after(
+        first_us, due_us = _first_after(
             connection, context, (*key, version), after_us=planned_us, through_us=through_us
         )
         row = DecidedRow(
             first_us,
-            first_us,
+            due_us,
             version,
             FireState.NOT_DISPATCHED,
             Lane.CATCH_UP,
@@ -155,13 +156,16 @@ def _first_after(
     *,
     after_us: int,
     through_us: int,
-) -> int:
-    """The first instant of a remainder; its end where the rule cannot be evaluated any more."""
+) -> tuple[int, int]:
+    """The first instant of a remainder and its due time; its end where the rule is broken."""
     try:
         rules = context.versions.rules(connection, version_key)
         first_us = rules.recurrence.next_after_us(after_us)
+        due_us = None if first_us is None else due_of(rules, first_us)
     except (sqlite3.Error, PortError):
         raise
     except Exception:
-        return through_us
-    return through_us if first_us is None else min(first_us, through_us)
+        return through_us, through_us
+    if first_us is None or due_us is None or first_us > through_us:
+        return through_us, through_us
+    return first_us, due_us

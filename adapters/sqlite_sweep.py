@@ -8,6 +8,7 @@ from adapters.sqlite_attempts import finish_attempt
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_slots import (
     free_slot,
+    holds_slot,
     next_buffered,
     slot_for_instant,
     take_slot,
@@ -170,7 +171,7 @@ def _may_start(
     """
     trigger_key = (key.tenant_id, key.trigger_id)
     facts = context.versions.facts(connection, (*trigger_key, version))
-    if facts.overlap_policy is OverlapPolicy.ALLOW:
+    if facts.overlap_policy is OverlapPolicy.ALLOW or holds_slot(connection, context.sql, key):
         return True, ()
     slot, started = slot_for_instant(connection, context.sql, trigger_key, now_us=now_us)
     candidate = DecidedRow(key.scheduled_us, now_us, version, FireState.READY)

@@ -118,6 +118,11 @@ FROM fire AS f INDEXED BY fire_releasable
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
 WHERE f.state = 'held' AND f.held_reason = 'lane_rate' AND f.tenant_id = ?
   AND f.lane = 'catch_up' AND f.trigger_id = ? AND f.due_at <= ?
+  AND NOT EXISTS (
+    SELECT 1 FROM gap AS g
+    WHERE g.tenant_id = f.tenant_id AND g.trigger_id = f.trigger_id
+      AND g.planned_through < f.scheduled_instant
+  )
 ORDER BY f.scheduled_instant
 LIMIT ?;
 

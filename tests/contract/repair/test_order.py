@@ -83,3 +83,23 @@ def test_release_lets_the_slots_own_fire_try_again(crank: HandCrank) -> None:
     crank.sweep()
     (again,) = crank.release()
     assert (again.key, again.lane, again.n) == (crank.key(60), Lane.CATCH_UP, 2)
+
+
+def test_commit_starts_what_an_edit_settled_before_what_it_buffered(crank: HandCrank) -> None:
+    crank.put(recurrence=("*/10 * * * * *",), overlap_policy=OverlapPolicy.BUFFER_ALL)
+    crank.to(20)
+    crank.put(recurrence=("0 * * * *",))
+    assert crank.lines() == ["10 held due_later", "20 held overlap"]
+    (message,) = crank.sweep()
+    assert message.key == crank.key(10)
+
+
+def test_release_does_not_pass_a_gap_that_is_still_to_be_planned(crank: HandCrank) -> None:
+    crank.put(missed_policy=MissedPolicy.FIRE_ALL, catchup_horizon_s=86_400)
+    crank.to(200 * 60)
+    crank.commit()
+    crank.to(203 * 60)
+    crank.commit()
+    assert crank.release() == []
+    crank.plan_gaps()
+    assert crank.release()[0].key == crank.key(60)
