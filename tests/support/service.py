@@ -1,0 +1,143 @@
+"""The whole service on one file, cranked by hand: engines, a target and a true clock."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from adapters.lanes_local import LocalLanes
+from adapters.payload_keys_tink import TinkPayloadKeys
+from adapters.sqlite_database import SqliteDatabase
+from adapters.store_sqlite import open_sqlite_store
+from ports.changes import Change, ChangeResult
+from ports.records import FireRecord
+from ports.store import Store
+from scheduling.instants import SECOND_US, from_text
+from tests.support.definitions import TENANT, a_target, a_tenant
+from tests.support.engine import Engine
+from tests.support.manual_clock import ManualClock
+from tests.support.scripted_target import ScriptedTarget
+
+EPSILON_US: Final = 5_000
+ROUNDS_MAX: Final = 1_000
+
+
+@dataclass(slots=True)
+class Service:
+    """`now_us` is the true time; each engine has a clock of its own that may lie.
+
+    Time moves only in `advance_to`, from one thing that is due to the next.
+    """
+
+    folder: Path
+    now_us: int
+    tick_us: int | None = None  # the longest step, for engines that have to keep up with leases
+    target: ScriptedTarget = field(init=False)
+    store: Store = field(init=False)
+    engines: dict[str, Engine] = field(default_factory=dict)
+    looks: int = 0
+    on_close: list[Callable[[], None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.target = ScriptedTarget(lambda: self.now_us)
+        self.store = self._open_store()
+        self.apply(a_tenant(), a_target())
+
+    def start(self, owner_id: str = "one", *, skew_us: int = 0) -> Engine:
+        """A new process; its clock is `skew_us` ahead of the true time."""
+        database = SqliteDatabase(self.folder / "store.db", synchronous="OFF")
+        self.on_close.append(database.close)
+        engine = Engine(
+            self._open_store(),
+            LocalLanes(database),
+            ManualClock(self.now_us + skew_us, self.now_us, EPSILON_US),
+            self.target,
+            owner_id,
+        )
+        self.engines[owner_id] = engine
+        self.settle()
+        return engine
+
+    def kill(self, owner_id: str = "one") -> None:
+        """The process dies: leases stay until they expire, memory is gone."""
+        del self.engines[owner_id]
+
+    def stop(self, owner_id: str = "one") -> None:
+        """The process ends as it should, and gives its leases up."""
+        self.engines.pop(owner_id).decider.release()
+
+    def apply(self, *changes: Change) -> list[ChangeResult]:
+        """Changes at the true time, less the clock's error."""
+        return self.store.registry.apply(changes, now_us=self.now_us - EPSILON_US, actor="test")
+
+    def advance_to(self, instant: str | int) -> None:
+        """Let time pass, with everything that falls due on the way."""
+        until_us = from_text(instant) if isinstance(instant, str) else instant
+        self.settle()
+        while (next_us := self._next_us()) is not None and next_us <= until_us:
+            self._move(next_us)
+            self.settle()
+        self._move(until_us)
+        self.settle()
+
+    def settle(self) -> None:
+        """Crank every engine until nothing moves any more at this time."""
+        for _ in range(ROUNDS_MAX):
+            moved = 0
+            for engine in list(self.engines.values()):
+                moved += engine.look().fires
+                self.looks += 1
+                moved += engine.take() + engine.send() + engine.collect()
+                moved += self._report(engine)
+            if not moved:
+                return
+        raise AssertionError("the service never comes to rest")
+
+    def fires(self, name: str | None = None) -> list[FireRecord]:
+        """The ledger's rows of one trigger, or of all, oldest first."""
+        rows = self.store.history.fires(tenant_id=TENANT, limit=10_000)
+        return [row for row in reversed(rows) if name in (None, row.trigger_name)]
+
+    def close(self) -> None:
+        """Close every connection."""
+        for close in self.on_close:
+            close()
+
+    def _open_store(self) -> Store:
+        store = open_sqlite_store(
+            self.folder / "store.db",
+            payload_keys=TinkPayloadKeys(self.folder / "keys"),
+            now_us=self.now_us,
+            synchronous="OFF",
+        )
+        self.on_close.append(store.close)
+        return store
+
+    def _report(self, engine: Engine) -> int:
+        reports = self.target.due_reports()
+        for report in reports:
+            engine.report(report)
+            self.target.reported(report)
+        return len(reports)
+
+    def _next_us(self) -> int | None:
+        """The next time at which anything is known to happen, later than now."""
+        wanted: list[int] = [report.at_us for report in self.target.reports]
+        for owner_id, engine in self.engines.items():
+            wanted += (attempt.back_us for attempt in engine.open_attempts)
+            skew_us = engine.clock.wall_us - self.now_us
+            wake_us = engine.store.repair.next_wake_us(owner_id)
+            due = engine.store.due_index.next_due(range(256)).values()
+            known = [*due, *([] if wake_us is None else [wake_us])]
+            wanted += (us + EPSILON_US - skew_us for us in known)
+        if sum(self.store.history.backlog().values()):
+            wanted.append(self.now_us + SECOND_US)
+        if self.tick_us is not None:
+            wanted.append(self.now_us + self.tick_us)
+        ahead = [us for us in wanted if us > self.now_us]
+        return min(ahead, default=None)
+
+    def _move(self, to_us: int) -> None:
+        for engine in self.engines.values():
+            engine.clock.advance(to_us - self.now_us)
+        self.now_us = to_us
