@@ -19,6 +19,7 @@ from ports.lanes import LanesPort
 from ports.ledger import LedgerPort
 from ports.records import ClaimedFire, ClaimRequest, FinishRequest, FinishResult
 from ports.time_authority import TimeAuthorityPort
+from scheduling.clock_gate import GateState, observe
 from scheduling.instants import SECOND_US
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import Lane, TransportResult
@@ -68,6 +69,7 @@ class Dispatcher:
         self._ledger = ledger
         self._lanes = lanes
         self._clock = clock
+        self._gate = GateState()
         self._deliverer = deliverer
         self._in_flight_max = in_flight_max
         self._watch = watch
@@ -113,14 +115,24 @@ class Dispatcher:
 
     def _take(self, limit: int) -> list[ClaimedFire]:
         """Pull, claim, acknowledge. Runs in a thread; a failure leaves the messages to return."""
-        now_us = self._clock.now().wall_us
+        now_us = self._now_us()
+        if now_us is None:
+            return []
         delivered = self._lanes.pull(LANES, limit=limit, now_us=now_us, lease_us=PULL_LEASE_US)
-        if not delivered:
+        # Read again: a fire that was decided during the pull must not look early.
+        now_us = self._now_us()
+        if not delivered or now_us is None:
             return []
         requests = [ClaimRequest(item.message.key, item.message.n) for item in delivered]
         fires = self._ledger.claim(requests, now_us=now_us)
         self._lanes.ack([item.handle for item in delivered])
         return fires
+
+    def _now_us(self) -> int | None:
+        """The time, unless the clock is wrong: it would judge early and late wrongly at a claim."""
+        reading = self._clock.now()
+        self._gate, verdict = observe(self._gate, reading)
+        return reading.wall_us if verdict.is_open else None
 
     def _start(self, fire: ClaimedFire) -> None:
         """Begin one attempt; first attempts of a trigger go out one behind the other."""
