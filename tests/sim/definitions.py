@@ -1,0 +1,98 @@
+"""What a seed's world is made of: odd nights, recurrences that meet them, policies and targets."""
+
+from random import Random
+from typing import Final, NamedTuple
+
+from ports.records import TriggerDefinition
+from scheduling.instants import SECOND_US, from_text
+from scheduling.vocabulary import (
+    FireState,
+    FoldRule,
+    GapRule,
+    MissedPolicy,
+    OverlapPolicy,
+)
+from tests.support.definitions import a_definition
+from tests.support.scripted_target import (
+    ACCEPTED,
+    BUSY,
+    REFUSED,
+    SILENT,
+    UNREACHABLE,
+    Answer,
+)
+
+
+class Night(NamedTuple):
+    """Where and when a world begins; the clock on its wall is about to jump."""
+
+    zone: str
+    start_us: int
+    at: str  # a wall time of that night
+
+
+NIGHTS: Final = (
+    # 03:00 CEST -> 02:00 CET at 01:00Z
+    Night("Europe/Zurich", from_text("2025-10-26T00:20:10Z"), "at 2025-10-26T02:45"),
+    # 02:00 EST -> 03:00 EDT at 07:00Z
+    Night("America/New_York", from_text("2025-03-09T06:30:20Z"), "at 2025-03-09T02:30"),
+    # 02:00 +11 -> 01:30 +10:30 at 15:00Z
+    Night("Australia/Lord_Howe", from_text("2026-04-04T14:35:00Z"), "at 2026-04-05T01:50"),
+    # 00:00 EET -> 01:00 EEST at 22:00Z
+    Night("Africa/Cairo", from_text("2024-04-25T21:40:30Z"), "at 2024-04-26T00:30"),
+)
+WINDOW_US: Final = 12 * 3_600 * SECOND_US  # no world lasts longer
+EXPRESSIONS: Final = (
+    ("* * * * *",),
+    ("*/2 * * * *",),
+    ("*/5 * * * *",),
+    ("0-59/7 0-23 * * *",),  # wall class: an odd night moves it
+    ("15,45 0-6 * * *",),
+    ("*/15 * * * * *",),
+    ("*/10 * * * * *",),
+    ("every 90s",),
+)
+
+
+def a_random_definition(random: Random, night: Night) -> TriggerDefinition:
+    """Any mix of what a definition can say, in sizes that a night can hold."""
+    recurrence: tuple[str, ...] = random.choice(EXPRESSIONS)
+    if random.random() < 0.15:
+        recurrence = (recurrence[0], night.at)
+    return a_definition(
+        *recurrence,
+        zone=random.choice((night.zone, night.zone, "UTC")),
+        gap_rule=random.choice(tuple(GapRule)),
+        fold_rule=random.choice(tuple(FoldRule)),
+        payload=random.choice((None, b'{"n":1}')),
+        max_fires=random.choice((None, None, None, 3, 20, 150)),
+        smear_s=random.choice((0, 0, 0, 2, 40)),
+        missed_policy=random.choice(tuple(MissedPolicy)),
+        overlap_policy=random.choice((OverlapPolicy.ALLOW, *OverlapPolicy)),
+        catchup_horizon_s=random.choice((60, 3_600, 3 * 3_600, 3 * 3_600)),
+        attempt_budget=random.choice((1, 2, 3, 5)),
+        retry_window_s=random.choice((20, 120, 900)),
+        run_timeout_s=random.choice((30, 90, 600)),
+        response_is_outcome=random.random() < 0.2,
+    )
+
+
+def a_random_answer(random: Random, mood: str) -> Answer:
+    """How a target in that mood takes one attempt."""
+    if mood == "calm":
+        return ACCEPTED
+    if random.random() < (0.2 if mood == "good" else 0.7):
+        kinds = (BUSY, BUSY, UNREACHABLE, SILENT, REFUSED, Answer(None, lasts_us=None))
+        answer = random.choice((*kinds, Answer(None, lasts_us=20 * SECOND_US)))
+        if answer is BUSY and random.random() < 0.3:
+            return answer._replace(retry_after_us=random.randrange(60) * SECOND_US)
+        return answer
+    lasts_us: int | None = random.choice((0, 1, 3, 20, 70, 150)) * SECOND_US
+    if random.random() < 0.1:
+        lasts_us = None
+    return Answer(
+        status=random.choice((200, 202, 204)),
+        after_us=random.choice((0, 0, 50_000, 2 * SECOND_US, 12 * SECOND_US)),
+        lasts_us=lasts_us,
+        outcome=random.choice((FireState.SUCCEEDED, FireState.SUCCEEDED, FireState.FAILED)),
+    )
