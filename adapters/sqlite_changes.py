@@ -90,16 +90,7 @@ def change_span(
         connection, context, row, span=span, revision=revision, now_us=now_us, actor=actor
     )
     partition_id = trigger.partition_id
-    write_decision(
-        connection,
-        context,
-        _left_to_the_owner(decision),
-        view=view,
-        key=key,
-        partition_id=partition_id,
-        now_us=now_us,
-    )
-    take_slots(
+    _write_settled(
         connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
     )
     _write_span(
@@ -148,6 +139,31 @@ def change_span(
         next_due_us=next_due_us,
         settled_rows=len(decision.rows) + len(decision.gaps),
         stopped_fires=stopped,
+    )
+
+
+def _write_settled(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    decision: Decision,
+    *,
+    view: TriggerView,
+    key: tuple[str, str],
+    partition_id: int,
+    now_us: int,
+) -> None:
+    """What was settled: its ready fire is left to the owner, but has its slot already."""
+    write_decision(
+        connection,
+        context,
+        _left_to_the_owner(decision),
+        view=view,
+        key=key,
+        partition_id=partition_id,
+        now_us=now_us,
+    )
+    take_slots(
+        connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
     )
 
 
