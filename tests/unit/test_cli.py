@@ -50,7 +50,7 @@ def test_cli_preview_imports_neither_store_nor_network() -> None:
 @pytest.mark.parametrize("name", ENTRIES)
 def test_cli_summary_in_the_list_is_the_beginning_of_the_command_s_help(name: str) -> None:
     entry = ENTRIES[name]
-    command = getattr(importlib.import_module(entry.module), entry.attribute)
+    command = getattr(importlib.import_module(f"punctual.commands.{entry.module}"), entry.attribute)
     assert isinstance(command, click.Command)
     first = " ".join((command.help or "").split("\n\n")[0].split())
     assert first.startswith(entry.summary.rstrip("."))
