@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.definitions import SECRET, a_target, a_tenant, a_trigger
-from tests.support.scripted_target import BUSY
 
 from punctual.version import __version__
 from scheduling import tzdata_version
 from scheduling.vocabulary import MissedPolicy
 from tests.support.command_line import CommandLine, command_line, table
+from tests.support.definitions import SECRET, a_target, a_tenant, a_trigger
+from tests.support.scripted_target import BUSY
 
 ACTOR = f"cli:{getpass.getuser()}"
 

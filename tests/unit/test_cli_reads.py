@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.definitions import a_target, a_tenant, a_trigger
-from tests.support.scripted_target import BUSY, REFUSED
 
 from punctual.commands.follow import changes
 from scheduling.instants import from_text, to_text
 from scheduling.vocabulary import Cause, FireState, MissedPolicy
 from tests.support.command_line import START, CommandLine, command_line, table
+from tests.support.definitions import a_target, a_tenant, a_trigger
+from tests.support.scripted_target import BUSY, REFUSED
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.definitions import a_definition
 
 from ports.records import FireRecord
 from punctual.answers.expand import expand, recurrence_of, rules_of
@@ -13,6 +12,7 @@ from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.keys import FireKey
 from scheduling.rules import Rules
 from scheduling.vocabulary import Cause, FireState, Lane, Origin
+from tests.support.definitions import a_definition
 
 FIRST_US = from_text("2026-06-01T09:04:00Z")
 LAST_US = from_text("2026-06-01T09:39:00Z")

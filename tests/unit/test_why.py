@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.support.definitions import a_definition
 
 from ports.records import (
     AttemptRecord,
@@ -26,6 +25,7 @@ from scheduling.vocabulary import (
     OverlapPolicy,
     TriggerState,
 )
+from tests.support.definitions import a_definition
 
 NINE_US = from_text("2026-06-01T07:00:00Z")  # 09:00 in Berlin
 MINUTE_US = 60 * SECOND_US
