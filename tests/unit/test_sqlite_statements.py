@@ -27,6 +27,24 @@ INDEXES = {
     "lane_publish": "lane_message_queue (lane=? AND tenant_id=? AND trigger_id=?)",
     "lane_promote": "lane_message_queue (lane=? AND tenant_id=? AND trigger_id=?)",
     "outbox_pending": "outbox_unsent",
+    "slot_buffered_count": "fire USING INDEX fire_buffered (tenant_id=? AND trigger_id=?)",
+    "slot_oldest_buffered": "f USING INDEX fire_buffered (tenant_id=? AND trigger_id=?)",
+    "stop_waiting_fires": "fire USING INDEX fire_waiting (partition_id=? AND state=?)",
+    "repair_kept_come": "f USING INDEX fire_waiting (partition_id=? AND state=? AND not_before<?)",
+    "repair_ready_of_partition": "fire USING INDEX fire_waiting (partition_id=? AND state=?)",
+    "repair_unpublished_catch_up": "USING COVERING INDEX fire_waiting (partition_id=? AND state=?)",
+}
+# What an owner repairs: from the leases, with one seek a partition that it holds.
+OF_AN_OWNER = {
+    "repair_unclaimed": "f USING INDEX fire_waiting (partition_id=? AND state=?)",
+    "repair_expired_claims": "f USING INDEX fire_waiting (partition_id=? AND state=? AND not_bef",
+    "repair_held_come": "f USING INDEX fire_waiting (partition_id=? AND state=? AND not_before<?)",
+    "repair_next_held": "f USING COVERING INDEX fire_waiting (partition_id=? AND state=? AND not_",
+    "repair_ended_runs": "s USING INDEX in_flight_run_until (partition_id=? AND run_until<?)",
+    "repair_next_run_end": "in_flight_run_until (partition_id=? AND run_until>?)",
+    "repair_buffered_without_slot": "f USING INDEX fire_waiting (partition_id=? AND state=? AND ",
+    "repair_stopped_waiting": "f USING COVERING INDEX fire_waiting (partition_id=? AND state=?)",
+    "repair_gaps": "g USING INDEX gap_partition (partition_id=?)",
 }
 
 
@@ -58,3 +76,17 @@ def test_statement_fits_the_schema(database: SqliteDatabase, name: str) -> None:
 @pytest.mark.parametrize(("name", "step"), INDEXES.items())
 def test_statement_uses_its_index(database: SqliteDatabase, name: str, step: str) -> None:
     assert step in "\n".join(plan(database, named_sql()[name]))
+
+
+@pytest.mark.parametrize(("name", "step"), OF_AN_OWNER.items())
+def test_owners_repair_seeks_once_a_partition(
+    database: SqliteDatabase, name: str, step: str
+) -> None:
+    outer, inner, *_ = plan(database, named_sql()[name])
+    assert outer in ("SCAN p", "SEARCH p")
+    assert step in inner
+
+
+def test_owners_repairs_are_all_pinned() -> None:
+    of_an_owner = {name for name, text in named_sql().items() if "p.owner_id = ?" in text}
+    assert of_an_owner == set(OF_AN_OWNER)

@@ -1,13 +1,11 @@
--- Each seeks in an index once per partition that the owner holds. The list of waiting states
--- repeats the partial index's own condition, so that SQLite sees that the index serves.
-
--- name: repair_owned_partitions
-SELECT count(*) FROM partition_lease WHERE owner_id = ?;
+-- Each seeks in an index once per partition that the owner holds: the cross joins keep SQLite from
+-- reading every owner's rows first. The list of waiting states repeats the partial index's own
+-- condition, so that SQLite sees that the index serves.
 
 -- name: repair_unclaimed
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.next_attempt_n
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('ready', 'queued')
 WHERE p.owner_id = ? AND f.changed_at < ?
@@ -24,7 +22,7 @@ ORDER BY scheduled_instant;
 -- name: repair_expired_claims
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.next_attempt_n
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'dispatching' AND f.not_before < ?
 WHERE p.owner_id = ?
@@ -34,7 +32,7 @@ LIMIT ?;
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.next_attempt_n,
   f.held_reason, f.retry_until, f.partition_id, f.version, d.next_due_at
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'held' AND f.not_before <= ?
 LEFT JOIN due_index_row AS d ON d.tenant_id = f.tenant_id AND d.trigger_id = f.trigger_id
@@ -56,7 +54,7 @@ LIMIT ?;
 -- name: repair_next_held
 SELECT min(f.not_before)
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('held', 'dispatching') AND f.not_before IS NOT NULL
 WHERE p.owner_id = ?;
@@ -64,20 +62,20 @@ WHERE p.owner_id = ?;
 -- name: repair_ended_runs
 SELECT s.tenant_id, s.trigger_id, s.scheduled_instant, s.sequence
 FROM partition_lease AS p
-JOIN in_flight AS s ON s.partition_id = p.partition_id AND s.run_until <= ?
+CROSS JOIN in_flight AS s ON s.partition_id = p.partition_id AND s.run_until <= ?
 WHERE p.owner_id = ?
 LIMIT ?;
 
 -- name: repair_next_run_end
 SELECT min(s.run_until)
 FROM partition_lease AS p
-JOIN in_flight AS s ON s.partition_id = p.partition_id AND s.run_until IS NOT NULL
+CROSS JOIN in_flight AS s ON s.partition_id = p.partition_id AND s.run_until IS NOT NULL
 WHERE p.owner_id = ?;
 
 -- name: repair_buffered_without_slot
 SELECT DISTINCT f.tenant_id, f.trigger_id
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'held' AND f.not_before IS NULL
 LEFT JOIN in_flight AS s ON s.tenant_id = f.tenant_id AND s.trigger_id = f.trigger_id
@@ -87,7 +85,7 @@ LIMIT ?;
 -- name: repair_stopped_waiting
 SELECT DISTINCT f.tenant_id, f.trigger_id, f.partition_id, t.state
 FROM partition_lease AS p
-JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('held', 'ready', 'queued')
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
@@ -148,7 +146,7 @@ DELETE FROM quota_window WHERE tenant_id = ? AND lane = 'catch_up' AND window_at
 SELECT g.tenant_id, g.trigger_id, g.after_instant, g.through_instant, g.partition_id, g.version,
   g.planned_through, g.instant_count, g.planned_count, g.detected_at
 FROM partition_lease AS p
-JOIN gap AS g ON g.partition_id = p.partition_id
+CROSS JOIN gap AS g ON g.partition_id = p.partition_id
 JOIN trigger AS t ON t.tenant_id = g.tenant_id AND t.trigger_id = g.trigger_id
 WHERE p.owner_id = ? AND t.state NOT IN ('paused', 'deleted')
 ORDER BY g.planned_count, g.detected_at
