@@ -1,19 +1,20 @@
-"""First attempts of a trigger on one lane are claimed in the order of their due times.
+"""First attempts of a trigger on one lane are claimed in the order of their instants.
 
-Left out is what the documentation leaves open: a fire that waits for its predecessor is passed by
-fires of a later version that allows overlap.
+Left out is what the documentation leaves open: a smeared fire that an edit kept may change places
+with instants of the new version before its due time, and a fire that waits for its predecessor is
+passed by fires of a later version that allows overlap.
 """
 
 from collections import defaultdict
 
+from ports.records import ClaimedFire
 from scheduling.vocabulary import OverlapPolicy
 from tests.sim.evidence import Evidence
 
 
 def check(evidence: Evidence) -> list[str]:
     """By the claims as the store served them."""
-    newest: dict[tuple[str, str, str], int] = defaultdict(int)
-    newest_waiting: dict[tuple[str, str, str], int] = defaultdict(int)
+    claimed: dict[tuple[str, str, str], list[ClaimedFire]] = defaultdict(list)
     problems: list[str] = []
     for call in evidence.calls:
         if call.name != "ledger.claim":
@@ -21,13 +22,24 @@ def check(evidence: Evidence) -> list[str]:
         for fire in call.result:
             if fire.n != 1:
                 continue
-            key = (fire.key.tenant_id, fire.key.trigger_id)
-            policy = evidence.version(key, fire.version)["overlap_policy"]
-            allows = policy == OverlapPolicy.ALLOW
-            lane = (*key, fire.lane)
-            if fire.due_us < (newest if allows else newest_waiting)[lane]:
-                problems.append(f"{fire.lane} out of order: {fire.key}")
-            newest[lane] = max(newest[lane], fire.due_us)
-            if not allows:
-                newest_waiting[lane] = max(newest_waiting[lane], fire.due_us)
+            before = claimed[(fire.key.tenant_id, fire.key.trigger_id, fire.lane)]
+            problems += [
+                f"{fire.lane} out of order: {fire.key} behind {other.key}"
+                for other in before
+                if _is_newer(other, fire) and not _may_pass(evidence, other, fire)
+            ]
+            before.append(fire)
     return problems
+
+
+def _is_newer(fire: ClaimedFire, other: ClaimedFire) -> bool:
+    return fire.key.scheduled_us > other.key.scheduled_us and fire.due_us > other.due_us
+
+
+def _may_pass(evidence: Evidence, fire: ClaimedFire, other: ClaimedFire) -> bool:
+    """Whether a fire may overtake another one that waits."""
+    key = (fire.key.tenant_id, fire.key.trigger_id)
+    policy, others = (
+        evidence.version(key, each.version)["overlap_policy"] for each in (fire, other)
+    )
+    return bool(policy == OverlapPolicy.ALLOW and others != OverlapPolicy.ALLOW)
