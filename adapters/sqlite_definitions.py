@@ -111,6 +111,7 @@ def insert_version(
             plain=definition.payload,
             now_us=now_us,
         )
+    context.versions.wrote((*key, version))
     connection.execute(
         context.sql["registry_insert_version"],
         (

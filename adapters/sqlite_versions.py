@@ -3,7 +3,8 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -52,14 +53,34 @@ class Versions:
         self._statement = sql["version_facts"]
         self._facts = _Kept[VersionFacts]()
         self._rules = _Kept[Rules]()
+        self._unsure = _Unsure()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Around a transaction that writes versions, for the thread that runs it.
+
+        A number can come again with another definition after a rollback, so what `wrote` names
+        is remembered only until the end of the block.
+        """
+        self._unsure.begin()
+        try:
+            yield
+        finally:
+            self._unsure.begin()
+
+    def wrote(self, key: Key) -> None:
+        """This thread's open transaction has written the version."""
+        self._unsure.keys.add(key)
 
     def facts(self, connection: sqlite3.Connection, key: Key) -> VersionFacts:
         """A version's facts; KeyError when there is no such version."""
-        return self._facts.get(key, lambda: self._read(connection, key))
+        kept = self._unsure.facts if key in self._unsure.keys else self._facts
+        return kept.get(key, lambda: self._read(connection, key))
 
     def rules(self, connection: sqlite3.Connection, key: Key) -> Rules:
         """A version's compiled rules; RuleError when they do not compile."""
-        return self._rules.get(key, lambda: rules_of(key, self.facts(connection, key)))
+        kept = self._unsure.rules if key in self._unsure.keys else self._rules
+        return kept.get(key, lambda: rules_of(key, self.facts(connection, key)))
 
     def _read(self, connection: sqlite3.Connection, key: Key) -> VersionFacts:
         row = connection.execute(self._statement, key).fetchone()
@@ -139,3 +160,15 @@ class _Kept(Generic[V]):
                         del self._items[old]
                 self._items[key] = item
         return item
+
+
+class _Unsure(threading.local):
+    """What this thread's open transaction has written, and may still take back."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self.keys: set[Key] = set()
+        self.facts = _Kept[VersionFacts]()
+        self.rules = _Kept[Rules]()

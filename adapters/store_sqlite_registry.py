@@ -31,7 +31,7 @@ class SqliteRegistry(RegistryPort):
         results: list[ChangeResult] = []
         problems: list[str] = []
         try:
-            with self._context.database.write() as connection:
+            with self._context.versions.changing(), self._context.database.write() as connection:
                 self._context.check_pin(connection)
                 session = ChangeSession(connection, self._context, now_us=now_us, actor=actor)
                 for change in changes:

@@ -1,10 +1,12 @@
 """The dispatcher: pulls fires from the lanes, claims, delivers and records what came of it.
 
 The order of one attempt: the claim's row is committed, the message is acknowledged, then the
-connection is made. Nothing waits in memory: what has to be tried again goes back to the store.
+connection is made. Nothing waits in memory: what has to be tried again goes back to the store, and
+what would wait behind a first attempt that cannot get its connection stays on its lane.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,7 +19,13 @@ from ports import log_actions as log
 from ports.errors import PortError
 from ports.lanes import LanesPort
 from ports.ledger import LedgerPort
-from ports.records import ClaimedFire, ClaimRequest, FinishRequest, FinishResult
+from ports.records import (
+    ClaimedFire,
+    ClaimRequest,
+    FinishRequest,
+    FinishResult,
+    LaneMessage,
+)
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import GateState, observe
 from scheduling.instants import SECOND_US
@@ -31,8 +39,13 @@ PULL_LEASE_US: Final = 5 * SECOND_US
 IDLE_WAIT_S: Final = 0.25  # how long a publication by another process may go unnoticed
 STORE_RETRY_S: Final = 0.5
 DRAIN_STORE_S: Final = 10.0  # how long a drain waits for a store that cannot take results
+# How long a trigger's first attempt may be on its way to the wire before the next ones are left
+# unclaimed: their claims would expire behind it, and their first dispatch would be told too early.
+UNSENT_S: Final = 1.0
+CLAIM_REST_S: Final = 1.0  # of a claim's time, kept for recording the result
 
 T = TypeVar("T")
+OrderKey = tuple[str, str, Lane]  # tenant, trigger, lane
 
 
 class Deliverer(Protocol):
@@ -51,6 +64,16 @@ class Finished:
     result: DeliveryResult
     started_us: int
     ended_us: int
+
+
+class _Unsent:
+    """A first attempt that has not been sent yet, and since when."""
+
+    __slots__ = ("sent", "since_s")
+
+    def __init__(self) -> None:
+        self.sent = asyncio.Event()
+        self.since_s = time.monotonic()
 
 
 class Dispatcher:
@@ -77,7 +100,7 @@ class Dispatcher:
         self._in_flight: set[asyncio.Task[None]] = set()
         self._results: asyncio.Queue[FinishRequest] = asyncio.Queue()
         self._room = asyncio.Event()
-        self._sent: dict[tuple[str, str, Lane], asyncio.Event] = {}
+        self._unsent: dict[OrderKey, _Unsent] = {}
         self._give_up_at: float | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -114,7 +137,11 @@ class Dispatcher:
             await self._in_thread(lambda: self._lanes.wait(IDLE_WAIT_S))
 
     def _take(self, limit: int) -> list[ClaimedFire]:
-        """Pull, claim, acknowledge. Runs in a thread; a failure leaves the messages to return."""
+        """Pull, claim, acknowledge. Runs in a thread.
+
+        A failure of the claim leaves the messages to return. A failure of the acknowledgement
+        does too, but what was claimed goes out: the claim refuses the repeat.
+        """
         now_us = self._now_us()
         if now_us is None:
             return []
@@ -123,10 +150,20 @@ class Dispatcher:
         now_us = self._now_us()
         if not delivered or now_us is None:
             return []
-        requests = [ClaimRequest(item.message.key, item.message.n) for item in delivered]
-        fires = self._ledger.claim(requests, now_us=now_us)
-        self._lanes.ack([item.handle for item in delivered])
+        taken = [item for item in delivered if not self._is_stuck(item.message)]
+        requests = [ClaimRequest(item.message.key, item.message.n) for item in taken]
+        fires = self._ledger.claim(requests, now_us=now_us) if requests else []
+        try:
+            self._lanes.ack([item.handle for item in taken])
+        except PortError as error:
+            log.warning("dispatcher_store_unavailable", error=str(error))
         return fires
+
+    def _is_stuck(self, message: LaneMessage) -> bool:
+        unsent = self._unsent.get((message.key.tenant_id, message.key.trigger_id, message.lane))
+        if unsent is None or message.n != 1:
+            return False
+        return time.monotonic() - unsent.since_s > UNSENT_S
 
     def _now_us(self) -> int | None:
         """The time, unless the clock is wrong: it would judge early and late wrongly at a claim."""
@@ -136,34 +173,40 @@ class Dispatcher:
 
     def _start(self, fire: ClaimedFire) -> None:
         """Begin one attempt; first attempts of a trigger go out one behind the other."""
-        before = sent = None
+        before = mine = None
         order_key = (fire.key.tenant_id, fire.key.trigger_id, fire.lane)
         if fire.n == 1:
-            sent = asyncio.Event()
-            before = self._sent.get(order_key)
-            self._sent[order_key] = sent
-        task = asyncio.create_task(self._attempt(fire, before=before, sent=sent))
+            before, mine = self._unsent.get(order_key), _Unsent()
+            if before is not None:
+                mine.since_s = before.since_s
+            self._unsent[order_key] = mine
+        task = asyncio.create_task(self._attempt(fire, before=before, mine=mine))
         self._in_flight.add(task)
 
         def forget(done: asyncio.Task[None]) -> None:
             self._in_flight.discard(done)
             self._room.set()
-            if sent is not None and self._sent.get(order_key) is sent:
-                del self._sent[order_key]
+            if mine is not None and self._unsent.get(order_key) is mine:
+                del self._unsent[order_key]
 
         task.add_done_callback(forget)
 
     async def _attempt(
-        self, fire: ClaimedFire, *, before: asyncio.Event | None, sent: asyncio.Event | None
+        self, fire: ClaimedFire, *, before: _Unsent | None, mine: _Unsent | None
     ) -> None:
-        if before is not None:
-            await before.wait()
         started_us = self._clock.now().wall_us
         try:
-            result = await self._deliver(fire, sent)
+            if before is None or await self._had_its_turn(fire, before):
+                started_us = self._clock.now().wall_us
+                result = await self._deliver(fire, None if mine is None else mine.sent)
+            else:
+                result = DeliveryResult(
+                    TransportResult.NOT_SENT,
+                    error="an earlier fire of the trigger did not get its connection in time",
+                )
         finally:
-            if sent is not None:
-                sent.set()
+            if mine is not None:
+                mine.sent.set()
         ended_us = self._clock.now().wall_us
         self._results.put_nowait(
             FinishRequest(fire.key, fire.n, attempt_result_of(result), ended_us)
@@ -180,6 +223,15 @@ class Dispatcher:
             self._watch(
                 Finished(fire=fire, result=result, started_us=started_us, ended_us=ended_us)
             )
+
+    async def _had_its_turn(self, fire: ClaimedFire, before: _Unsent) -> bool:
+        """Wait for the attempt before, as long as the claim leaves time for one of its own."""
+        left_s = (fire.claimed_until_us - self._clock.now().wall_us) / SECOND_US
+        try:
+            await asyncio.wait_for(before.sent.wait(), left_s - fire.timeout_s - CLAIM_REST_S)
+        except TimeoutError:
+            return False
+        return True
 
     async def _deliver(self, fire: ClaimedFire, sent: asyncio.Event | None) -> DeliveryResult:
         try:
@@ -207,7 +259,7 @@ class Dispatcher:
             while len(batch) < PULL_MAX and not self._results.empty():
                 batch.append(self._results.get_nowait())
             while True:
-                if await self._is_written(batch):
+                if await self._is_written(batch) or self._has_given_up():
                     break
                 await asyncio.sleep(STORE_RETRY_S)
             for _ in batch:

@@ -80,7 +80,10 @@ class Decider:
             return Pass(reading.wall_us + LOOK_US, is_open=False)
         self._publish_again()
         fires = self._decide() if self._held else 0
-        self._repair(self._clock.now())
+        # Repairs judge claims and runs by the time, so the gate sees their reading too.
+        latest = self._clock.now()
+        if self._look_at(latest).is_open:
+            self._repair(latest)
         return Pass(self._next_us(reading), fires)
 
     def release(self) -> int:

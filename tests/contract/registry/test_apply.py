@@ -23,6 +23,7 @@ from tests.support.store_builders import (
     a_definition,
     a_target,
     a_tenant,
+    at,
 )
 
 
@@ -168,3 +169,31 @@ def test_change_is_told_to_other_handles_at_once(crank: HandCrank, store: Store)
     store.registry.apply([_put()], now_us=START_US, actor=ACTOR)
     assert store.data_version() != version
     assert [trigger.name for trigger in store.registry.triggers(limit=10)] == ["job"]
+
+
+@pytest.mark.parametrize(
+    ("is_edit", "due_s"),
+    [pytest.param(False, 60.0, id="create"), pytest.param(True, 120.0, id="edit")],
+)
+@pytest.mark.parametrize("how", ["refused", "dry_run"])
+def test_definition_that_was_taken_back_is_forgotten(
+    crank: HandCrank, how: str, is_edit: bool, due_s: float
+) -> None:
+    # The next one has the same id and the same number, and another rule.
+    if is_edit:
+        crank.put(recurrence=("0 1 * * *",))
+    taken_back = _put(recurrence=("0 3 * * *",))
+    if how == "dry_run":
+        crank.apply(taken_back, dry_run=True)
+    else:
+        with pytest.raises(ChangeRefused):
+            crank.apply(taken_back, _put("bad", target_id="nowhere"))
+    every = "*/2 * * * *" if is_edit else "* * * * *"
+    (result,) = crank.apply(_put(recurrence=(every,)))
+    assert result.next_due_us == at(due_s)
+    version = crank.trigger().version
+    stored = crank.store.registry.definition(TENANT, crank.ids["job"], version=version)
+    assert stored is not None
+    assert stored.recurrence == (every,)
+    crank.to(due_s)
+    assert [message.key for message in crank.commit().ready] == [crank.key(due_s)]
