@@ -226,7 +226,7 @@ def _settled(
     try:
         view = view_of(connection, context, row, appended=(span,))
         decision = settle(view, span.from_us, stopped_by=stopped_by)
-    except (sqlite3.Error, PortError):
+    except (sqlite3.Error, PortError, MemoryError):
         raise
     except Exception as error:
         _quarantine(

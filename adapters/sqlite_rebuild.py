@@ -144,7 +144,7 @@ def _next_due_us(connection: sqlite3.Connection, context: SqliteContext, row: Du
         view = view_of(connection, context, row)
         nothing = Decision((), (), row.decided_through_us, None)
         return look_ahead(nothing, view).next_due_us
-    except (sqlite3.Error, PortError):
+    except (sqlite3.Error, PortError, MemoryError):
         raise
     except Exception:
         return _DUE_AT_ONCE

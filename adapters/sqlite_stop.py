@@ -162,7 +162,7 @@ def _first_after(
         rules = context.versions.rules(connection, version_key)
         first_us = rules.recurrence.next_after_us(after_us)
         due_us = None if first_us is None else due_of(rules, first_us)
-    except (sqlite3.Error, PortError):
+    except (sqlite3.Error, PortError, MemoryError):
         raise
     except Exception:
         return through_us, through_us

@@ -67,13 +67,21 @@ def held_come(
 
 
 def kept_come(
-    connection: sqlite3.Connection, context: SqliteContext, partition_id: int, *, now_us: int
-) -> list[LaneMessage]:
-    """Smeared fires that an edit kept, and whose time has come: they go before newer instants."""
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    partition_id: int,
+    *,
+    now_us: int,
+    limit: int,
+) -> tuple[int, list[LaneMessage]]:
+    """Smeared fires that an edit kept, and whose time has come: they go before newer instants.
+
+    How many of them were moved on, and what is to be published.
+    """
     rows = connection.execute(
-        context.sql["repair_kept_come"], (partition_id, now_us, SWEEP_ROWS_MAX)
+        context.sql["repair_kept_come"], (partition_id, now_us, limit)
     ).fetchall()
-    return _let_go(connection, context, rows, now_us=now_us)
+    return len(rows), _let_go(connection, context, rows, now_us=now_us)
 
 
 def _let_go(

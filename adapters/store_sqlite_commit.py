@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
@@ -27,10 +28,12 @@ from scheduling.decision import Decision
 from scheduling.draft import TriggerView
 from scheduling.limits import TRIGGER_ROWS_MAX
 
+_QUARANTINE_ROWS: Final = 5  # trigger, span, due row, event, audit entry
+
 
 @dataclass(slots=True)
 class _Batch:
-    """What one transaction is about to write; rows are collected to be inserted at once."""
+    """What one transaction writes; new rows are collected to be inserted at once."""
 
     fires: list[tuple[object, ...]] = field(default_factory=list)
     gaps: list[tuple[object, ...]] = field(default_factory=list)
@@ -38,10 +41,16 @@ class _Batch:
     ready: list[LaneMessage] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     triggers: int = 0
+    kept: int = 0
 
     @property
     def rows(self) -> int:
-        return len(self.fires) + len(self.gaps)
+        written = self.kept + _QUARANTINE_ROWS * len(self.quarantined)
+        return len(self.fires) + len(self.gaps) + written
+
+    def is_full_for(self, rows: int, row_limit: int) -> bool:
+        """Whether so many more are too many: what comes first always fits."""
+        return (self.rows > 0 or self.triggers > 0) and self.rows + rows > row_limit
 
 
 class _Duplicate(Exception):
@@ -142,11 +151,15 @@ class SqliteDueIndex(DueIndexPort):
             return CommitResult(fenced=True)
         self._context.check_pin(connection)
         batch = _Batch()
-        batch.ready += kept_come(connection, self._context, partition_id, now_us=now_us)
+        batch.kept, batch.ready = kept_come(
+            connection, self._context, partition_id, now_us=now_us, limit=row_limit
+        )
+        # With no room left none is read: kept fires may remain, and newer instants come after them.
+        room = row_limit - batch.kept
         due = connection.execute(
-            self._sql["commit_due_rows"], (partition_id, now_us, row_limit)
+            self._sql["commit_due_rows"], (partition_id, now_us, room)
         ).fetchall()
-        more = len(due) == row_limit
+        more = len(due) == room
         for values in due:
             row = DueRow(*values)
             if not self._decide_one(
@@ -186,14 +199,16 @@ class SqliteDueIndex(DueIndexPort):
             view = view_of(connection, self._context, row, is_due=True)
             decision = decide(view, now_us)
             added = len(decision.rows) + len(decision.gaps)
-            if batch.triggers and batch.rows + added > row_limit:
+            if batch.is_full_for(added, row_limit):
                 return False
             decision, started = resolve_in_store(
                 connection, self._context, decision, view=view, key=row.key, now_us=now_us
             )
-        except (sqlite3.Error, PortError):
+        except (sqlite3.Error, PortError, MemoryError):
             raise
         except Exception as error:
+            if batch.is_full_for(_QUARANTINE_ROWS, row_limit):
+                return False
             self._quarantine(connection, batch, row, error=error, now_us=now_us)
             return True
         batch.ready += started

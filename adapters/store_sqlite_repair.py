@@ -230,7 +230,7 @@ class SqliteRepair(RepairPort):
                 limit=GAP_SLICE_ROWS_MAX,
                 detected_us=detected_us,
             )
-        except (sqlite3.Error, PortError):
+        except (sqlite3.Error, PortError, MemoryError):
             raise
         except Exception:
             stopped = stop_gaps(

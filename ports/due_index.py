@@ -17,8 +17,10 @@ class DueIndexPort(ABC):
 
         Reads the lease's epoch first: another one means fenced, nothing written. Decides on the
         rows it has just locked; writes fires, range rows, gaps and the due rows; all of a
-        trigger or nothing of it; at most `row_limit` ledger rows. A rule that raises
-        quarantines its trigger and no other. Repeating a call decides nothing twice.
+        trigger or nothing of it; at most `row_limit` rows, counting the kept fires that it
+        moves on first and what quarantines write, unless one trigger alone needs more. A rule
+        that raises quarantines its trigger and no other; a process out of memory quarantines
+        none. Repeating a call decides nothing twice.
 
         Order: `ready` is in order of instants per trigger. Raises TzdataMismatch when the pin
         differs, StoreUnavailable when nothing was written.
@@ -30,7 +32,7 @@ class DueIndexPort(ABC):
         """`commit_due` for several partitions, given with their epochs; the result of each.
 
         A store that pays for each transaction may take them in one, as many as `row_limit`
-        ledger rows allow: partitions that did not fit are missing from the result, the first
+        rows allow: partitions that did not fit are missing from the result, the first
         never is. Each is fenced by itself. A failed call may have committed some of them.
         """
         return {

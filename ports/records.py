@@ -44,7 +44,7 @@ class CommitResult(NamedTuple):
 
     fenced:      another epoch holds the partition; nothing was written
     ready:       fires to publish, in order per trigger
-    rows:        ledger rows and gaps written
+    rows:        ledger rows and gaps written, kept fires moved on, rows that quarantines wrote
     triggers:    triggers decided
     more:        the row limit was reached and due triggers remain
     """

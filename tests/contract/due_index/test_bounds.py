@@ -3,9 +3,10 @@
 import pytest
 
 from scheduling.limits import COMMIT_ROWS_MAX, GAP_THRESHOLD_INSTANTS
-from scheduling.vocabulary import MissedPolicy
+from scheduling.vocabulary import MissedPolicy, TriggerState
+from tests.contract.factories import StoreHarness
 from tests.support.hand_crank import HandCrank
-from tests.support.store_builders import names_of_one_partition
+from tests.support.store_builders import TENANT, names_of_one_partition
 
 FIRE_ALL = MissedPolicy.FIRE_ALL
 
@@ -87,3 +88,43 @@ def test_commit_due_long_fire_all_becomes_one_gap(
     found = crank.store.history.gaps()
     assert [gap.instant_count for gap in found] == [instants] * gaps
     assert [gap.detected_us for gap in found] == [crank.now_us] * gaps
+
+
+def _keep_a_fire_each(crank: HandCrank, *, triggers: int) -> list[str]:
+    """Triggers of one partition, each with a smeared fire that an edit kept, and one then due."""
+    names = names_of_one_partition(triggers)
+    for name in names:
+        crank.to(0)
+        crank.put(name, smear_s=50)
+        crank.to(60)
+        crank.put(name, recurrence=("*/2 * * * *",))
+    assert [crank.lines(name) for name in names] == [["60 held due_later"]] * triggers
+    crank.to(120)
+    return names
+
+
+def test_commit_due_counts_kept_fires_and_lets_them_all_go_first(crank: HandCrank) -> None:
+    names = _keep_a_fire_each(crank, triggers=6)
+    results = [crank.commit(names[0], row_limit=4)]
+    while results[-1].more:
+        results.append(crank.commit(names[0], row_limit=4))
+    assert [(each.rows, len(each.ready)) for each in results] == [(4, 4)] * 3 + [(0, 0)]
+    sent = [message.key for each in results for message in each.ready]
+    assert set(sent[:6]) == {crank.key(60, name) for name in names}
+    assert set(sent[6:]) == {crank.key(120, name) for name in names}
+
+
+def test_commit_due_counts_what_quarantines_write(crank: HandCrank, harness: StoreHarness) -> None:
+    names = names_of_one_partition(5)
+    for name in names:
+        crank.put(name)
+        harness.peek.set_rule((TENANT, crank.ids[name]), "nonsense", version=1)
+    crank.store = harness.open()
+    crank.to(60)
+    results = [crank.commit(names[0], row_limit=12) for _ in range(3)]
+    assert [(len(each.quarantined), each.rows, each.more) for each in results] == [
+        (2, 10, True),
+        (2, 10, True),
+        (1, 5, False),
+    ]
+    assert {crank.trigger(name).state for name in names} == {TriggerState.QUARANTINED}

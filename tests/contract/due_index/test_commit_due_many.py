@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scheduling.limits import COMMIT_ROWS_MAX, GAP_THRESHOLD_INSTANTS
+from scheduling.limits import COMMIT_ROWS_MAX, GAP_THRESHOLD_INSTANTS, TRIGGER_ROWS_MAX
 from scheduling.vocabulary import MissedPolicy
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import HandCrank
@@ -69,6 +69,22 @@ def test_commit_due_many_keeps_the_row_limit_and_repeated_decides_all(crank: Han
         leases = {p: e for p, e in leases.items() if p not in results or results[p].more}
     assert max(sizes) <= COMMIT_ROWS_MAX
     assert sum(sizes) == GAP_THRESHOLD_INSTANTS * len(NAMES)
+
+
+def test_commit_due_many_counts_the_kept_fires_of_every_partition(crank: HandCrank) -> None:
+    leases = _put_all(crank, smear_s=50)
+    crank.to(60)
+    for name in NAMES:
+        crank.put(name, ends_us=at(60))
+    assert _fates(crank) == [["60 held due_later"]] * len(NAMES)
+    crank.to(120)
+    results = crank.store.due_index.commit_due_many(
+        leases, now_us=crank.now_us, row_limit=TRIGGER_ROWS_MAX + 2
+    )
+    rows = sum(result.rows for result in results.values())
+    assert rows == sum(len(result.ready) for result in results.values())
+    assert rows >= 3
+    assert len(results) < len(leases)
 
 
 def test_commit_due_many_with_a_stale_row_commits_nothing_twice_and_all_others(
