@@ -123,6 +123,13 @@ class SqliteHistory(HistoryPort):
         ((due_us,),) = self._rows("history_oldest_undispatched_due", {})
         return None if due_us is None else int(due_us)
 
+    def decided_ahead(self, now_us: int) -> tuple[int, int] | None:
+        with self._database.read() as connection:
+            count, latest_us = connection.execute(
+                self._database.sql["history_decided_ahead"], (now_us,)
+            ).fetchone()
+        return None if latest_us is None else (count, latest_us)
+
     def audit(self, *, limit: int) -> list[AuditRecord]:
         rows = self._rows("audit_newest", {"row_limit": limit})
         return [AuditRecord._make(row) for row in rows]

@@ -53,5 +53,13 @@ class HistoryPort(ABC):
         """The due time of the oldest on-time fire without an attempt, or of an overdue row."""
 
     @abstractmethod
+    def decided_ahead(self, now_us: int) -> tuple[int, int] | None:
+        """How many triggers' cursors lie after `now_us`, and the last of them; None for none.
+
+        They were decided by a clock that ran ahead, and are silent until then. Reads the whole
+        due index: ask at a start and after a step of the clock.
+        """
+
+    @abstractmethod
     def audit(self, *, limit: int) -> list[AuditRecord]:
         """The newest audit entries, newest first."""

@@ -15,7 +15,7 @@ from ports.records import AuditRecord, CommitResult, LaneMessage
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading, GateReason, GateState, GateVerdict, observe
-from scheduling.instants import SECOND_US
+from scheduling.instants import SECOND_US, to_text
 from scheduling.limits import COMMIT_ROWS_MAX, SWEEP_AGE_US
 
 LOOK_US: Final = SECOND_US  # the longest sleep: edits and the clock are looked at this often
@@ -50,7 +50,7 @@ class Decider:
         self._owner_id = owner_id
         self._lease_ttl_us = lease_ttl_us
         self._gate = GateState()
-        self._reason = GateReason.OPEN
+        self._reason: GateReason | None = None  # so that the first open look counts as a change
         self._held: dict[int, int] = {}
         self._held_until_us = 0
         self._next_heartbeat_us = 0
@@ -105,8 +105,16 @@ class Decider:
                 log.error("clock_bad", epsilon_ms=reading.epsilon_us / 1_000)
             elif verdict.is_open:
                 log.info("clock_ok", epsilon_ms=reading.epsilon_us / 1_000)
+                self._tell_ahead(reading)
             self._reason = verdict.reason
         return verdict
+
+    def _tell_ahead(self, reading: ClockReading) -> None:
+        """What a clock that ran ahead has decided stays decided: nothing fires twice."""
+        ahead = self._store.history.decided_ahead(reading.latest_us)
+        if ahead is not None:
+            triggers, until_us = ahead
+            log.error("cursor_ahead", triggers=triggers, silent_until=to_text(until_us))
 
     def _shed(self, reading: ClockReading) -> None:
         if not self._held:

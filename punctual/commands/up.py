@@ -24,6 +24,7 @@ from punctual.manifests.applying import changes_in, local_actor
 from punctual.manifests.manifest import ManifestErrors
 from punctual.receiver import ReceivedFire, line_of
 from punctual.version import __version__
+from scheduling.clock_gate import GateState, observe
 from scheduling.instants import from_us
 from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX, MANIFEST_BYTES_MAX
 from scheduling.zones import tzdata_version
@@ -196,10 +197,11 @@ class _Applier:
         self._options = options
         self._clock = clock
         self._demo = demo
+        self._gate = GateState()
 
     def __call__(self) -> list[ChangeResult]:
         """ManifestErrors with every problem of a file, ChangeRefused with every refused change."""
-        now_us = self._clock.now().earliest_us
+        now_us = self._now_us()
         changes: list[Change] = []
         if self._demo is not None:
             endpoint, secret = self._demo
@@ -213,9 +215,17 @@ class _Applier:
                 now_us=now_us,
                 allow_loopback=self._options.allow_loopback,
             )
-        return self._registry.apply(
-            changes, now_us=self._clock.now().earliest_us, actor=local_actor()
-        )
+        return self._registry.apply(changes, now_us=self._now_us(), actor=local_actor())
+
+    def _now_us(self) -> int:
+        """The clock gate's earliest: a change settles what is due, so it decides as well."""
+        reading = self._clock.now()
+        self._gate, verdict = observe(self._gate, reading)
+        if not verdict.is_open:
+            raise ChangeRefused(
+                ("clock: it was set or is uncertain just now: apply again in ten seconds",)
+            )
+        return reading.earliest_us
 
 
 def _read(path: Path) -> bytes:

@@ -16,6 +16,7 @@ from ports.errors import StoreUnavailable
 from ports.records import CommitResult
 from ports.store import Store
 from punctual.decider import Decider
+from scheduling.clock_gate import ClockReading
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import FireState, Lane
 from tests.support.manual_clock import ManualClock
@@ -136,6 +137,53 @@ def test_bad_clock_gives_the_leases_up_and_takes_them_back(world: World) -> None
     assert decider.partitions == 256
     assert world.queued() == 1
     assert "clock_bad" in world.actions()
+
+
+class _SteppingClock(ManualClock):
+    """Steps once, at one of its readings: in the middle of a pass."""
+
+    step_at: int = 0
+
+    def now(self) -> ClockReading:
+        self.step_at -= 1
+        if self.step_at == 0:
+            self.wall_us += 10_000 * SECOND_US
+        return super().now()
+
+
+@pytest.mark.parametrize("reading", [1, 2, 3, 4, 5, 6])
+def test_clock_step_within_a_pass_repairs_and_decides_nothing_by_the_wrong_time(
+    world: World, reading: int
+) -> None:
+    clock = _SteppingClock(wall_us=at(0), boot_us=SECOND_US)
+    world.clock = clock
+    decider = world.decider()
+    decider.step()
+    world.seconds_to(60.005)
+    decider.step()
+    world.seconds_to(70)
+    decider.step()
+    (before,) = world.store.history.fires(limit=10)
+    clock.step_at = reading
+    decider.step()
+    decider.step()
+    assert world.store.history.fires(limit=10) == [before]
+
+
+@pytest.mark.expects_error_log
+def test_cursor_ahead_of_a_clock_that_was_set_back_is_told(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    decider = world.decider()
+    decider.step()
+    world.seconds_to(60.005)
+    decider.step()
+    world.clock.step(-3_600 * SECOND_US)
+    decider.step()
+    world.clock.advance(11 * SECOND_US)
+    decider.step()
+    assert "cursor_ahead" in caplog.text
+    assert "2026-03-02T00:01:00Z" in caplog.text
 
 
 def test_second_owner_takes_over_after_the_lease_and_publishes_what_was_left(

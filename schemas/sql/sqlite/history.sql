@@ -117,3 +117,6 @@ SELECT min(due_at) FROM (
     WHERE partition_id = partition_lease.partition_id AND next_due_at IS NOT NULL
   )) FROM partition_lease
 );
+
+-- name: history_decided_ahead
+SELECT count(*), max(decided_through) FROM due_index_row WHERE decided_through > ?;

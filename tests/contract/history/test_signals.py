@@ -6,7 +6,9 @@ from ports.records import FireRecord
 from ports.store import Store
 from scheduling.vocabulary import FireState, HeldReason, Lane
 from tests.contract.factories import StoreHarness
+from tests.support.hand_crank import HandCrank
 from tests.support.history_records import a_fire, a_gap, a_range
+from tests.support.store_builders import at
 
 
 def test_backlog_of_an_empty_store_is_nothing_on_every_lane(store: Store) -> None:
@@ -97,3 +99,14 @@ def test_oldest_undispatched_counts_due_rows_that_nobody_decided(
 
 def test_oldest_undispatched_of_an_empty_store_is_none(store: Store) -> None:
     assert store.history.oldest_undispatched_due_us() is None
+
+
+def test_decided_ahead_counts_cursors_after_the_time(crank: HandCrank) -> None:
+    history = crank.store.history
+    crank.put("early")
+    crank.put("late", recurrence=("*/2 * * * *",))
+    crank.commit_at(60, name="early")
+    crank.commit_at(120, name="late")
+    assert history.decided_ahead(crank.now_us) is None
+    assert history.decided_ahead(at(90)) == (1, at(120))
+    assert history.decided_ahead(at(30)) == (2, at(120))
