@@ -104,8 +104,12 @@ class SqliteLedger(LedgerPort):
             found = connection.execute(self._sql["ledger_fire_for_finish"], key).fetchone()
             if found is None:
                 return None
-            state, next_n, _, _, _, first_dispatched_us, _ = found
-            if state not in _OUTCOME_AFTER or first_dispatched_us is None:
+            state, next_n, _, version, _, first_us, _ = found
+            if state not in _OUTCOME_AFTER or first_us is None:
+                return FinishResult(key, FireState(state))
+            version_key = (key.tenant_id, key.trigger_id, version)
+            facts = self._context.versions.facts(connection, version_key)
+            if now_us > first_us + facts.outcome_window_us:
                 return FinishResult(key, FireState(state))
             connection.execute(
                 self._sql["ledger_insert_outcome"],

@@ -48,4 +48,9 @@ class LedgerPort(ABC):
         reported_by: str,
         cause: str | None = None,
     ) -> FinishResult | None:
-        """`succeeded` or `failed`, once; None when there is no such fire to report on."""
+        """`succeeded` or `failed`, once; None when there is no such fire to report on.
+
+        Not taken, and the fire's state comes back as it is: before the first attempt, after an
+        end that an outcome does not change (`succeeded`, `failed`, `refused`, `not_dispatched`),
+        and later than the version's `outcome_window_s` after the first attempt began.
+        """

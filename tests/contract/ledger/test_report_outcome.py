@@ -6,7 +6,8 @@ from ports.records import LaneMessage
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import FireState, Lane, OverlapPolicy
 from tests.contract.store_peek import StorePeek
-from tests.support.hand_crank import BUSY, LOST, REFUSED, HandCrank
+from tests.support.hand_crank import BUSY, LOST, OK, REFUSED, HandCrank
+from tests.support.store_builders import at
 
 SUCCEEDED = FireState.SUCCEEDED
 FAILED = FireState.FAILED
@@ -59,6 +60,25 @@ def test_late_outcome_says_what_no_response_could(crank: HandCrank, result: Atte
     crank.to(3_000)
     crank.report(crank.key(60), SUCCEEDED)
     assert crank.lines()[0] == "60 succeeded"
+
+
+@pytest.mark.parametrize("result", [OK, LOST, BUSY], ids=["accepted", "unknown", "undelivered"])
+def test_outcome_after_its_window_is_not_taken(
+    crank: HandCrank, peek: StorePeek, result: AttemptResult
+) -> None:
+    """The window counts from the first attempt, not from the instant."""
+    crank.put(attempt_budget=1, outcome_window_s=120, ends_us=at(60))
+    messages = crank.commit_at(60)
+    crank.to(70)
+    crank.attempt(messages, result=result)
+    before, (fire,) = peek.content(), crank.fires()
+    crank.now_us = at(190) + 1
+    told = crank.report(crank.key(60), SUCCEEDED)
+    assert told == (crank.key(60), fire.state, ())
+    assert peek.content() == before
+    crank.to(190)
+    crank.report(crank.key(60), SUCCEEDED)
+    assert crank.lines() == ["60 succeeded"]
 
 
 def test_outcome_of_a_refused_fire_changes_nothing(crank: HandCrank) -> None:
