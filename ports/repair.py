@@ -6,7 +6,7 @@ from ports.records import LaneMessage
 
 
 class RepairPort(ABC):
-    """Each call is one bounded transaction, and none at all when there is nothing to do.
+    """Each call is one bounded transaction, `release` one a tenant; none when there is no need.
 
     Calls with an `owner_id` touch only partitions whose lease names that owner.
     Returned messages are to be published, then marked queued; a crash between is repaired by
@@ -27,7 +27,8 @@ class RepairPort(ABC):
     def release(self, *, now_us: int) -> list[LaneMessage]:
         """Move held catch-up fires to ready: at most `catchup_rate_pct` of the tenant's
         dispatch quota in any ten seconds, round-robin over triggers, oldest first inside one,
-        never against a taken slot. The count and the release are one transaction."""
+        never against a taken slot. A tenant's count and its release are one transaction; a
+        call that fails may have released some tenants' fires, which the next sweep publishes."""
 
     @abstractmethod
     def plan_gaps(self, owner_id: str, *, now_us: int) -> int:
