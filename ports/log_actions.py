@@ -24,7 +24,6 @@ LogAction = Literal[
     "payload_unreadable",  # a fire was cancelled: its tenant's payload key is gone
     "repair_planned",  # a slice of a gap became held fires
     "repair_released",  # held catch-up fires became ready
-    "repair_swept",
     "service_started",
     "service_stopping",
     "service_stopped",

@@ -115,13 +115,3 @@ class TransportResult(StrEnum):
 
 
 WAITING: frozenset[FireState] = frozenset({FireState.HELD, FireState.READY, FireState.QUEUED})
-TERMINAL: frozenset[FireState] = frozenset(
-    {
-        FireState.SUCCEEDED,
-        FireState.FAILED,
-        FireState.REFUSED,
-        FireState.UNKNOWN,
-        FireState.UNDELIVERED,
-        FireState.NOT_DISPATCHED,
-    }
-)

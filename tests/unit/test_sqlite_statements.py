@@ -90,3 +90,17 @@ def test_owners_repair_seeks_once_a_partition(
 def test_owners_repairs_are_all_pinned() -> None:
     of_an_owner = {name for name, text in named_sql().items() if "p.owner_id = ?" in text}
     assert of_an_owner == set(OF_AN_OWNER)
+
+
+def test_indexes_are_all_used_by_a_statement_or_keep_something_unique(
+    database: SqliteDatabase,
+) -> None:
+    with database.read() as connection:
+        indexes = connection.execute(
+            "SELECT name FROM sqlite_schema"
+            " WHERE type = 'index' AND sql NOT LIKE 'CREATE UNIQUE INDEX%'"
+        ).fetchall()
+    plans = "\n".join(
+        step for statement in named_sql().values() for step in plan(database, statement)
+    )
+    assert [name for (name,) in indexes if f"INDEX {name}" not in plans] == []

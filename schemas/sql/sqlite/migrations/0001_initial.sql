@@ -47,8 +47,6 @@ CREATE TABLE trigger (
 
 CREATE UNIQUE INDEX trigger_name ON trigger (tenant_id, name) WHERE state <> 'deleted';
 CREATE INDEX trigger_generation ON trigger (tenant_id, name);
-CREATE INDEX trigger_stopped ON trigger (partition_id, state)
-  WHERE state IN ('paused', 'deleted', 'quarantined');
 
 CREATE TABLE trigger_version (
   tenant_id TEXT NOT NULL,
