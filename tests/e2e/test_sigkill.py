@@ -12,13 +12,15 @@ import pytest
 
 from scheduling.instants import SECOND_US, to_text
 from tests.support.http_receiver import HttpReceiver
-from tests.support.kill_storm import Verdict, moody, storm_manifest
+from tests.support.kill_storm import Verdict, gather, moody, storm_manifest
 from tests.support.ledger_file import LedgerFile
 from tests.support.service_process import ServiceProcess, wait_until
 
 SEED: Final = 20_261_130
 KILLS_OF_ONE: Final = 20
 KILLS_OF_TWO: Final = 14  # with two processes on the file
+STILL_AFTER: Final = frozenset({7, 15})  # kills after which nothing runs for longer than grace
+STILL_S: Final = 7.5
 CALM_S: Final = 90.0
 
 
@@ -101,10 +103,14 @@ def test_process_killed_at_any_moment_loses_nothing_and_sends_nothing_early(
         storm = Storm(tmp_path, receiver, stack)
         for number in range(KILLS_OF_ONE + KILLS_OF_TWO):
             _tell(f"kill {number}: {storm.kill_one(of=1 if number < KILLS_OF_ONE else 2)}")
+            if number in STILL_AFTER:
+                time.sleep(STILL_S)
         ends_us = storm.calm_down()
-    verdict = Verdict(storm.ledger, receiver, ends_us=ends_us)
+    verdict = Verdict(gather(storm.ledger, receiver), ends_us=ends_us)
     _tell(verdict.summary())
     assert verdict.problems() == []
+    # A storm without these would not have tried the policies.
+    assert set(verdict.causes) >= {"coalesced", "skipped_by_policy", "overlap"}
     assert receiver.problems == []
     assert storm.ledger.integrity() == "ok"
     assert [line for process in storm.started for line in process.err if "error" in line] == []

@@ -10,7 +10,7 @@ from punctual.data_folder import STORE_FILE
 _ROWS: Final = """
 SELECT f.tenant_id || '~' || f.trigger_id || '~' || f.scheduled_instant || '~' || f.sequence,
   t.name, f.scheduled_instant, f.sequence, f.through_instant, f.instant_count, f.lane, f.state,
-  f.non_dispatch_cause, f.cause_detail, f.due_at, f.next_attempt_n
+  f.non_dispatch_cause, f.cause_detail, f.due_at, f.next_attempt_n, f.coalesced_into, f.changed_at
 FROM fire AS f JOIN trigger AS t USING (tenant_id, trigger_id)
 ORDER BY f.scheduled_instant
 """
@@ -43,6 +43,8 @@ class LedgerRow(NamedTuple):
     detail: str | None
     due_us: int
     next_n: int
+    into_us: int | None
+    changed_us: int
 
     @property
     def last_us(self) -> int:
