@@ -25,6 +25,7 @@ from ports.records import AuditRecord
 from scheduling.decide import look_ahead, settle
 from scheduling.decision import Decision
 from scheduling.draft import TriggerView
+from scheduling.keys import partition_of
 from scheduling.limits import SWEEP_ROWS_MAX
 from scheduling.rules import Span
 from scheduling.vocabulary import (
@@ -236,6 +237,11 @@ def _settled(
         decision = settle(view, span.from_us, stopped_by=stopped_by)
         revision += 1
     decision = _never_early(decision, now_us)
+    if connection.execute(
+        context.sql["change_kept_come"], (partition_of(row.trigger_id), now_us, *row.key)
+    ).fetchone():
+        # An earlier change left an older fire: they meet the slot in their order, at the owner's.
+        return view, _left_to_the_owner(decision), revision
     # A buffered fire that starts here is published by the sweep.
     decision, _ = resolve_in_store(
         connection, context, decision, view=view, key=row.key, now_us=now_us

@@ -51,6 +51,13 @@ WHERE (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 
 ORDER BY f.due_at
 LIMIT ?;
 
+-- name: change_kept_come
+SELECT 1 FROM fire INDEXED BY fire_waiting
+WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
+  AND partition_id = ? AND state = 'held' AND not_before <= ?
+  AND tenant_id = ? AND trigger_id = ? AND lane = 'on_time' AND held_reason = 'due_later'
+LIMIT 1;
+
 -- name: repair_next_held
 SELECT min(f.not_before)
 FROM partition_lease AS p

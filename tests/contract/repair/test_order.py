@@ -103,3 +103,16 @@ def test_release_does_not_pass_a_gap_that_is_still_to_be_planned(crank: HandCran
     assert crank.release() == []
     crank.plan_gaps()
     assert crank.release()[0].key == crank.key(60)
+
+
+def test_commit_lets_what_two_edits_settled_go_in_their_order(crank: HandCrank) -> None:
+    """The first was kept for its smear and has come when the second edit finds a younger one."""
+    crank.put(smear_s=5, overlap_policy=OverlapPolicy.BUFFER_ONE)
+    crank.to(60)
+    crank.put(recurrence=("*/10 * * * * *",), overlap_policy=OverlapPolicy.BUFFER_ONE)
+    assert at(60) < crank.fire(60).due_us < at(70)
+    crank.to(70)
+    crank.put(recurrence=("0 * * * *",), overlap_policy=OverlapPolicy.BUFFER_ONE)
+    (message,) = crank.sweep()
+    assert message.key == crank.key(60)
+    assert crank.lines() == ["60 ready", "70 held overlap"]
