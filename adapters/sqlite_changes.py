@@ -81,6 +81,8 @@ def change_span(
     """Settle the trigger up to now, then let the new span begin."""
     key = (tenant_id, trigger.trigger_id)
     sql = context.sql
+    if trigger.state is TriggerState.PAUSED and change.kind is SpanKind.LIVE:
+        _stop_the_rest(connection, context, key, trigger.partition_id, now_us=now_us)
     row = healed(
         connection, context, DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
     )
@@ -166,6 +168,28 @@ def _write_settled(
     take_slots(
         connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
     )
+
+
+def _stop_the_rest(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: tuple[str, str],
+    partition_id: int,
+    *,
+    now_us: int,
+) -> None:
+    """What a pause stops goes in batches: a resume must not let the rest of it go."""
+    stopped = SWEEP_ROWS_MAX
+    while stopped == SWEEP_ROWS_MAX:
+        stopped = stop_waiting(
+            connection,
+            context,
+            key,
+            partition_id=partition_id,
+            cause=Cause.PAUSED,
+            limit=SWEEP_ROWS_MAX,
+            now_us=now_us,
+        )
 
 
 def _write_span(

@@ -125,7 +125,7 @@ def rules_of(key: Key, facts: VersionFacts) -> Rules:
             exclusions=[date.fromisoformat(text) for text in facts.exclusions],
             identity=(tenant_id, facts.name),
         )
-    except RuleError:
+    except (RuleError, MemoryError):  # the latter is the process's trouble, not the rule's
         raise
     except Exception as error:
         raise RuleError(f"the recurrence does not compile: {error}") from error

@@ -3,7 +3,15 @@
 import pytest
 
 from ports.changes import ChangeKind
-from scheduling.vocabulary import MissedPolicy, ResumeRule, TriggerState
+from scheduling.limits import SWEEP_ROWS_MAX
+from scheduling.vocabulary import (
+    WAITING,
+    Cause,
+    FireState,
+    MissedPolicy,
+    ResumeRule,
+    TriggerState,
+)
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import HandCrank
 from tests.support.store_builders import at, since_start
@@ -183,3 +191,21 @@ def test_paused_instant_with_a_due_time_after_the_resume_is_held_until_then(
     (kept,) = crank.fires()
     assert (kept.due_us, kept.not_before_us) == (due_us, due_us)
     assert crank.release() == []
+
+
+def test_resume_before_the_batches_of_the_pause_are_through_lets_nothing_old_go(
+    crank: HandCrank,
+) -> None:
+    count = SWEEP_ROWS_MAX + 100
+    crank.put(missed_policy=MissedPolicy.FIRE_ALL, catchup_horizon_s=86_400)
+    crank.to(count * 60 + 90)
+    crank.commit()
+    while crank.plan_gaps():
+        pass
+    assert crank.pause().stopped_fires == SWEEP_ROWS_MAX
+    held = [fire for fire in crank.fires() if fire.state is FireState.HELD]
+    assert len(held) >= 90
+    crank.resume()
+    left = [fire for fire in crank.fires() if fire.state in WAITING]
+    assert left == []
+    assert {fire.cause for fire in crank.fires()} == {Cause.PAUSED}
