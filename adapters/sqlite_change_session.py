@@ -5,7 +5,7 @@ import sqlite3
 from functools import singledispatchmethod
 
 from adapters.sqlite_audit_row import insert_audit
-from adapters.sqlite_changes import SpanChange, TriggerRow, change_span
+from adapters.sqlite_changes import change_span
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import DueRow, view_of
 from adapters.sqlite_definitions import (
@@ -15,6 +15,7 @@ from adapters.sqlite_definitions import (
     put_secret,
     read_payload,
 )
+from adapters.sqlite_spans import SpanChange, TriggerRow
 from ports.changes import (
     ChangeKind,
     ChangeResult,

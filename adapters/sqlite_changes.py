@@ -3,12 +3,8 @@
 All functions run inside the caller's transaction.
 """
 
-import json
 import sqlite3
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import (
     DueRow,
@@ -18,11 +14,11 @@ from adapters.sqlite_decisions import (
     write_decision,
 )
 from adapters.sqlite_rebuild import healed
+from adapters.sqlite_spans import SpanChange, TriggerRow, begin_span, tell_change, write_span
 from adapters.sqlite_stop import stop_waiting
-from ports.changes import ChangeKind, ChangeResult
+from ports.changes import ChangeResult
 from ports.errors import PortError
-from ports.records import AuditRecord
-from scheduling.decide import look_ahead, settle
+from scheduling.decide import settle
 from scheduling.decision import Decision
 from scheduling.draft import TriggerView
 from scheduling.keys import partition_of
@@ -32,39 +28,11 @@ from scheduling.vocabulary import (
     Cause,
     FireState,
     HeldReason,
-    ResumeRule,
     SpanKind,
     TriggerState,
 )
 
 _STOPPED_BY = {SpanKind.PAUSED: Cause.PAUSED, SpanKind.DELETED: Cause.DELETED}
-_STATES = {
-    SpanKind.LIVE: TriggerState.LIVE,
-    SpanKind.PAUSED: TriggerState.PAUSED,
-    SpanKind.DELETED: TriggerState.DELETED,
-}
-
-
-class TriggerRow(NamedTuple):
-    """A trigger's row as the change found it."""
-
-    trigger_id: str
-    state: TriggerState
-    version: int
-    revision: int
-    partition_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanChange:
-    """The span that a change writes, and how it is told."""
-
-    change: ChangeKind
-    kind: SpanKind
-    version: int
-    resume_rule: ResumeRule | None = None
-    note: str | None = None
-    reset_fired_count: bool = False
 
 
 def change_span(
@@ -96,7 +64,7 @@ def change_span(
     _write_settled(
         connection, context, decision, view=view, key=key, partition_id=partition_id, now_us=now_us
     )
-    _write_span(
+    write_span(
         connection,
         context,
         key,
@@ -118,8 +86,8 @@ def change_span(
             limit=SWEEP_ROWS_MAX,
             now_us=now_us,
         )
-    next_due_us = _begin(connection, context, key, change=change)
-    _tell(
+    next_due_us = begin_span(connection, context, key, change=change)
+    tell_change(
         connection,
         context,
         trigger,
@@ -190,50 +158,6 @@ def _stop_the_rest(
             limit=SWEEP_ROWS_MAX,
             now_us=now_us,
         )
-
-
-def _write_span(
-    connection: sqlite3.Connection,
-    context: SqliteContext,
-    key: tuple[str, str],
-    *,
-    change: SpanChange,
-    revision: int,
-    from_us: int,
-    next_due_us: int | None,
-    actor: str,
-) -> None:
-    """The span itself, and the trigger and its due row as they are from now on."""
-    sql = context.sql
-    connection.execute(
-        sql["commit_insert_span"],
-        (
-            *key,
-            revision,
-            from_us,
-            change.kind.value,
-            change.version,
-            change.resume_rule and change.resume_rule.value,
-            change.note,
-            actor,
-        ),
-    )
-    deleted = change.kind is SpanKind.DELETED
-    connection.execute(
-        sql["registry_change_trigger"],
-        (
-            _STATES[change.kind].value,
-            change.version,
-            revision,
-            change.note if change.kind is SpanKind.PAUSED else None,
-            from_us if deleted else None,
-            *key,
-        ),
-    )
-    connection.execute(
-        sql["registry_change_due_row"],
-        (change.version, revision, from_us, next_due_us, *key),
-    )
 
 
 def _settled(
@@ -339,68 +263,4 @@ def _left_to_the_owner(decision: Decision) -> Decision:
             else fire
             for fire in decision.rows
         )
-    )
-
-
-def _begin(
-    connection: sqlite3.Connection,
-    context: SqliteContext,
-    key: tuple[str, str],
-    *,
-    change: SpanChange,
-) -> int | None:
-    """The due row as the new span wants it; returns the next due time."""
-    sql = context.sql
-    if change.kind is SpanKind.DELETED:
-        connection.execute(sql["registry_drop_due_row"], key)
-        return None
-    if change.reset_fired_count:
-        connection.execute(sql["registry_forget_fires"], key)
-        connection.execute(sql["registry_reset_fired_count"], key)
-    row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
-    view = view_of(connection, context, row)
-    ahead = look_ahead(Decision((), (), row.decided_through_us, None), view)
-    connection.execute(sql["rebuild_set_next_due"], (ahead.next_due_us, *key))
-    if ahead.finished:
-        connection.execute(sql["commit_finish_trigger"], key)
-    return ahead.next_due_us
-
-
-def _tell(
-    connection: sqlite3.Connection,
-    context: SqliteContext,
-    trigger: TriggerRow,
-    *,
-    key: tuple[str, str],
-    name: str,
-    change: SpanChange,
-    revision: int,
-    from_us: int,
-    now_us: int,
-    actor: str,
-) -> None:
-    """The audit entry and the outbox event of a change."""
-    prior = {"state": trigger.state, "version": trigger.version, "revision": trigger.revision}
-    insert_audit(
-        connection,
-        context.sql,
-        AuditRecord(
-            now_us,
-            actor,
-            f"trigger_{change.change.value}",
-            key[0],
-            name,
-            prior_value=json.dumps(prior),
-            note=change.note,
-        ),
-    )
-    body = {
-        "name": name,
-        "kind": change.change.value,
-        "version": change.version,
-        "revision": revision,
-        "from_us": from_us,
-    }
-    connection.execute(
-        context.sql["commit_insert_outbox"], (*key, "TriggerChanged", json.dumps(body), now_us)
     )
