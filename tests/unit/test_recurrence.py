@@ -252,7 +252,7 @@ DENSE = [
     ["@daily", "0 */5 * * *"],
     ["0 */5 * * *", "0 */3 * * *", "*/30 * */2 * SUN"],
     ["30 1 * * MON-FRI", "0 2,3 * * *", "15,30 1-3 L * SUN", "30 1,2 1-15 * *"],
-    ["30 2 * * *", "every 11h from 2026-03-29T01:30", "at 2026-10-25T02:30"],
+    ["30 2 * * *", "every 11h from 2026-03-29T12:30", "at 2026-10-25T02:30"],
 ]
 ZONES = ["UTC", "Europe/London", "Africa/Cairo", "Australia/Lord_Howe", "Africa/Casablanca"]
 
