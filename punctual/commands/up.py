@@ -283,9 +283,8 @@ def _tell_missed(folder: DataFolder, started_us: int) -> None:
         log.warning("store_unavailable", error=str(error))
         return
     if lines:
-        _say("Missed while nothing was running:")
-        for line in lines:
-            _say(f"  {line}")
+        # In one piece: fires are told by another thread at the same time.
+        _say("\n".join(("Missed while nothing was running:", *(f"  {line}" for line in lines))))
 
 
 def _print_fire(fire: ReceivedFire) -> None:
