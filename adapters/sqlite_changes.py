@@ -4,6 +4,7 @@ All functions run inside the caller's transaction.
 """
 
 import sqlite3
+from functools import partial
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import (
@@ -50,7 +51,10 @@ def change_span(
     key = (tenant_id, trigger.trigger_id)
     sql = context.sql
     if trigger.state is TriggerState.PAUSED and change.kind is SpanKind.LIVE:
-        _stop_the_rest(connection, context, key, trigger.partition_id, now_us=now_us)
+        # What a pause stops goes in batches: a resume must not let the rest of it go.
+        stop = partial(_stop, connection, context, key, trigger.partition_id)
+        while stop(cause=Cause.PAUSED, now_us=now_us) == SWEEP_ROWS_MAX:
+            pass
     row = healed(
         connection, context, DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
     )
@@ -74,18 +78,10 @@ def change_span(
         next_due_us=decision.next_due_us,
         actor=actor,
     )
-    stopped = 0
     cause = _STOPPED_BY.get(change.kind)
+    stopped = 0
     if cause is not None:
-        stopped = stop_waiting(
-            connection,
-            context,
-            key,
-            partition_id=partition_id,
-            cause=cause,
-            limit=SWEEP_ROWS_MAX,
-            now_us=now_us,
-        )
+        stopped = _stop(connection, context, key, partition_id, cause=cause, now_us=now_us)
     next_due_us = begin_span(connection, context, key, change=change)
     tell_change(
         connection,
@@ -138,26 +134,25 @@ def _write_settled(
     )
 
 
-def _stop_the_rest(
+def _stop(
     connection: sqlite3.Connection,
     context: SqliteContext,
     key: tuple[str, str],
     partition_id: int,
     *,
+    cause: Cause,
     now_us: int,
-) -> None:
-    """What a pause stops goes in batches: a resume must not let the rest of it go."""
-    stopped = SWEEP_ROWS_MAX
-    while stopped == SWEEP_ROWS_MAX:
-        stopped = stop_waiting(
-            connection,
-            context,
-            key,
-            partition_id=partition_id,
-            cause=Cause.PAUSED,
-            limit=SWEEP_ROWS_MAX,
-            now_us=now_us,
-        )
+) -> int:
+    """The first batch of what waits; the sweep takes the others."""
+    return stop_waiting(
+        connection,
+        context,
+        key,
+        partition_id=partition_id,
+        cause=cause,
+        limit=SWEEP_ROWS_MAX,
+        now_us=now_us,
+    )
 
 
 def _settled(
