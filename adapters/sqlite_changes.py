@@ -49,14 +49,15 @@ def change_span(
 ) -> ChangeResult:
     """Settle the trigger up to now, then let the new span begin."""
     key = (tenant_id, trigger.trigger_id)
-    sql = context.sql
+    stop = partial(_stop, connection, context, key, trigger.partition_id)
     if trigger.state is TriggerState.PAUSED and change.kind is SpanKind.LIVE:
         # What a pause stops goes in batches: a resume must not let the rest of it go.
-        stop = partial(_stop, connection, context, key, trigger.partition_id)
         while stop(cause=Cause.PAUSED, now_us=now_us) == SWEEP_ROWS_MAX:
             pass
     row = healed(
-        connection, context, DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+        connection,
+        context,
+        DueRow(*connection.execute(context.sql["commit_due_row"], key).fetchone()),
     )
     from_us = max(now_us, row.decided_through_us, row.span_from_us)
     revision = trigger.revision + 1
@@ -81,7 +82,7 @@ def change_span(
     cause = _STOPPED_BY.get(change.kind)
     stopped = 0
     if cause is not None:
-        stopped = _stop(connection, context, key, partition_id, cause=cause, now_us=now_us)
+        stopped = stop(cause=cause, now_us=now_us)
     next_due_us = begin_span(connection, context, key, change=change)
     tell_change(
         connection,
