@@ -7,7 +7,7 @@ while it is out; so order needs no search at a pull, however long a queue is.
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from adapters.sqlite_database import SqliteDatabase
 from ports.lanes import Delivered, LanesPort
@@ -43,12 +43,23 @@ class LocalLanes(LanesPort):
             self._announce()
 
     def pull(
-        self, lanes: Sequence[Lane], *, limit: int, now_us: int, lease_us: int
+        self,
+        lanes: Sequence[Lane],
+        *,
+        limit: int,
+        now_us: int,
+        lease_us: int,
+        without: Collection[str] = (),
     ) -> list[Delivered]:
-        if not self._has_deliverable(lanes, now_us):
+        passed_over = json.dumps(sorted(without))
+        if not self._has_deliverable(lanes, now_us, passed_over):
             return []
         delivered: list[Delivered] = []
-        lease = {"now_us": now_us, "leased_until_us": now_us + lease_us}
+        lease = {
+            "now_us": now_us,
+            "leased_until_us": now_us + lease_us,
+            "without": passed_over,
+        }
         with self._database.write() as connection:
             for lane in lanes:
                 if len(delivered) >= limit:
@@ -89,9 +100,13 @@ class LocalLanes(LanesPort):
             self._seen.count = self._news_count
         return came
 
-    def _has_deliverable(self, lanes: Sequence[Lane], now_us: int) -> bool:
+    def _has_deliverable(self, lanes: Sequence[Lane], now_us: int, without: str) -> bool:
         """A read first: idle dispatchers that poll must not take turns with the writers."""
-        question = {"lanes": json.dumps([lane.value for lane in lanes]), "now_us": now_us}
+        question = {
+            "lanes": json.dumps([lane.value for lane in lanes]),
+            "now_us": now_us,
+            "without": without,
+        }
         with self._database.read() as connection:
             row = connection.execute(self._database.sql["lane_has_deliverable"], question)
             return bool(row.fetchone()[0])

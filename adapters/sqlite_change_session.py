@@ -305,8 +305,8 @@ class ChangeSession:
         quota = self.connection.execute(self.sql["registry_tenant"], (tenant_id,)).fetchone()[1]
         if self.live_counts[tenant_id] >= quota:
             raise Refused(
-                f"quota_triggers: {tenant_id} has {self.live_counts[tenant_id]} triggers and "
-                f"may have {quota}: delete some, or raise the quota"
+                f"quota_triggers: {tenant_id} may have {quota} triggers and this is one more: "
+                "raise the quota, or ask for fewer"
             )
 
     def _pause_note(self, key: tuple[str, str]) -> str | None:

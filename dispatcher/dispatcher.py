@@ -7,7 +7,8 @@ what would wait behind a first attempt that cannot get its connection stays on i
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -101,6 +102,8 @@ class Dispatcher:
         self._results: asyncio.Queue[FinishRequest] = asyncio.Queue()
         self._room = asyncio.Event()
         self._unsent: dict[OrderKey, _Unsent] = {}
+        self._of_tenant: Counter[str] = Counter()  # attempts under way
+        self._told_full: frozenset[str] = frozenset()
         self._give_up_at: float | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -126,17 +129,37 @@ class Dispatcher:
             await self._room.wait()
             return
         try:
-            fires = await self._in_thread(lambda: self._take(min(free, PULL_MAX)))
+            full = self._full_tenants(free)
+            # Half of what is free, so that no single pull can take all of it for one tenant.
+            limit = min((free + 1) // 2, PULL_MAX)
+            fires = await self._in_thread(lambda: self._take(limit, full))
         except PortError as error:
             log.warning("dispatcher_store_unavailable", error=str(error))
             await _sleep(STORE_RETRY_S, stop)
             return
         for fire in fires:
             self._start(fire)
-        if not fires and not stop.is_set():
+        if fires or stop.is_set():
+            return
+        if full:
+            self._room.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._room.wait(), IDLE_WAIT_S)
+        else:
             await self._in_thread(lambda: self._lanes.wait(IDLE_WAIT_S))
 
-    def _take(self, limit: int) -> list[ClaimedFire]:
+    def _full_tenants(self, free: int) -> frozenset[str]:
+        """Tenants with more attempts under way than are left for all: the others come first.
+
+        So one whose targets hang never holds more than two thirds of the attempts.
+        """
+        full = frozenset(tenant for tenant, count in self._of_tenant.items() if count > free)
+        if full - self._told_full:
+            log.warning("tenants_held_back", tenants=sorted(full), free=free)
+        self._told_full = full
+        return full
+
+    def _take(self, limit: int, without: Collection[str] = ()) -> list[ClaimedFire]:
         """Pull, claim, acknowledge. Runs in a thread.
 
         A failure of the claim leaves the messages to return. A failure of the acknowledgement
@@ -145,7 +168,9 @@ class Dispatcher:
         now_us = self._now_us()
         if now_us is None:
             return []
-        delivered = self._lanes.pull(LANES, limit=limit, now_us=now_us, lease_us=PULL_LEASE_US)
+        delivered = self._lanes.pull(
+            LANES, limit=limit, now_us=now_us, lease_us=PULL_LEASE_US, without=without
+        )
         # Read again: a fire that was decided during the pull must not look early.
         now_us = self._now_us()
         if not delivered or now_us is None:
@@ -182,9 +207,11 @@ class Dispatcher:
             self._unsent[order_key] = mine
         task = asyncio.create_task(self._attempt(fire, before=before, mine=mine))
         self._in_flight.add(task)
+        self._of_tenant[fire.key.tenant_id] += 1
 
         def forget(done: asyncio.Task[None]) -> None:
             self._in_flight.discard(done)
+            self._of_tenant[fire.key.tenant_id] -= 1
             self._room.set()
             if mine is not None and self._unsent.get(order_key) is mine:
                 del self._unsent[order_key]

@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 
 from scheduling.limits import RETRY_AFTER_S_MAX
 
-_SECONDS = re.compile(r"[0-9]{1,9}")
+_SECONDS = re.compile(r"[0-9]{1,40}")
 _DATE_CHARS_MAX = 40
 
 

@@ -1,7 +1,7 @@
 """The lanes port: fires on their way from the decider to dispatchers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ports.records import LaneMessage
@@ -29,9 +29,18 @@ class LanesPort(ABC):
 
     @abstractmethod
     def pull(
-        self, lanes: Sequence[Lane], *, limit: int, now_us: int, lease_us: int
+        self,
+        lanes: Sequence[Lane],
+        *,
+        limit: int,
+        now_us: int,
+        lease_us: int,
+        without: Collection[str] = (),
     ) -> list[Delivered]:
-        """Up to `limit` messages, earlier lanes of the list first; theirs until the lease ends."""
+        """Up to `limit` messages, earlier lanes of the list first; theirs until the lease ends.
+
+        Tenants in `without` are passed over: theirs stay where they are.
+        """
 
     @abstractmethod
     def ack(self, handles: Sequence[int | str]) -> None:

@@ -28,6 +28,7 @@ LogAction = Literal[
     "service_stopping",
     "service_stopped",
     "store_unavailable",  # nothing is decided and nothing lost until it is back
+    "tenants_held_back",  # their attempts under way leave the others too little room
     "trigger_quarantined",
     "tzdata_mismatch",  # this process must not decide
 ]

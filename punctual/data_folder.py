@@ -52,6 +52,9 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
     for place in (path, store_file):
         if place.exists() and not os.access(place, os.R_OK | os.W_OK):
             raise StoreRefused(f"data: {place} is read-only: name a folder you can write")
+    if not store_file.exists():
+        # Endpoints and names are nobody else's business, also in a folder that others can read.
+        os.close(os.open(store_file, os.O_CREAT | os.O_RDWR, 0o600))
     try:
         store = open_sqlite_store(store_file, payload_keys=TinkPayloadKeys(path / KEYS_FOLDER))
     except SchemaTooNew:

@@ -147,7 +147,7 @@ class Decider:
         self._held_until_us = now_us + self._lease_ttl_us
         self._next_heartbeat_us = now_us + self._lease_ttl_us // 3
         if beat.lost:
-            log.warning("lease_lost", partitions=len(beat.lost))
+            log.info("lease_lost", partitions=len(beat.lost))
         if beat.acquired:
             log.info("leases_acquired", partitions=len(beat.acquired), held=len(beat.held))
 

@@ -24,7 +24,7 @@ from punctual.decider import Decider
 from scheduling.instants import SECOND_US
 from scheduling.limits import LEASE_TTL_S_DEFAULT
 
-IN_FLIGHT_DEFAULT: Final = 500
+IN_FLIGHT_DEFAULT: Final = 1_000
 _SLICE_S: Final = 0.1  # how long another process's edit may go unnoticed
 _STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)

@@ -50,7 +50,7 @@ def after_attempt(
         if 200 <= status < 300:
             done = FireState.SUCCEEDED if policy.response_is_outcome else FireState.ACCEPTED
             return NextStep(done)
-        if status < 500 and status not in _RETRIED_STATUSES:
+        if not 500 <= status < 600 and status not in _RETRIED_STATUSES:
             return NextStep(FireState.REFUSED)
     not_before_us = now_us + max(backoff_us(n, seed), result.retry_after_us or 0)
     if n >= policy.budget or is_too_late(policy, not_before_us):

@@ -132,6 +132,10 @@ def read_bound(text: str, zone: str, *, field: str, now_us: int, is_end: bool = 
             day = datetime.fromisoformat(written)
         except ValueError:
             raise ValueError(f"{field}: {written!r}: this date is in no calendar") from None
+        if not YEAR_MIN <= day.year < YEAR_MAX:
+            raise ValueError(
+                f"{field}: {written}: the year is outside {YEAR_MIN} to {YEAR_MAX - 1}"
+            )
         if is_end:
             return _read_wall(day + timedelta(days=1), zone).instants_us[0] - 1
         return _read_wall(day, zone).instants_us[0]

@@ -22,7 +22,8 @@ from punctual.commands.rows import (
     range_text,
 )
 from punctual.commands.selection import Selection
-from punctual.commands.tables import is_terminal, printable
+from punctual.commands.tables import is_terminal
+from punctual.printable import printable
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey
 

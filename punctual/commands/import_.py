@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from punctual.commands.common import Refusal, hint
-from punctual.commands.tables import printable
+from punctual.printable import printable
 from scheduling.limits import MANIFEST_BYTES_MAX
 
 _STDIN: Final = "-"
@@ -93,7 +93,7 @@ def crontab(
 
 
 def _text_of(file: Path) -> str:
-    """The file's text; bytes that are no UTF-8 are kept visible, since commands may hold any."""
+    """The file's text; bytes that are no UTF-8 stay marked, so that their lines are refused."""
     try:
         if str(file) == _STDIN:
             content = sys.stdin.buffer.read(MANIFEST_BYTES_MAX + 1)
@@ -102,7 +102,7 @@ def _text_of(file: Path) -> str:
                 content = opened_file.read(MANIFEST_BYTES_MAX + 1)
     except OSError as error:
         raise Refusal(f"{file}: cannot be read: {error.strerror}") from None
-    return content.decode(errors="backslashreplace")
+    return content.decode(errors="surrogateescape")
 
 
 def _write(text: str, output: Path | None) -> None:

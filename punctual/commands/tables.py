@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 import click
 
+from punctual.printable import printable
+
 _GAP: Final = 2
 
 
@@ -56,13 +58,6 @@ def is_terminal() -> bool:
 def use_colours() -> bool:
     """No colours for a dumb terminal, nor where NO_COLOR asks for none (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def printable(text: str) -> str:
-    """Without control characters: what others wrote may not steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else " " if each.isspace() else "?" for each in text)
 
 
 def render_table(

@@ -175,7 +175,7 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
             on_first_pass=lambda: _tell_missed(folder, started_us),
         )
         with service.signals():
-            _tell_changes(apply())
+            _tell_changes(await asyncio.to_thread(apply))
             _tell_next(folder)
             if demo is not None:
                 _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data))

@@ -28,7 +28,7 @@ from punctual.commands.common import (
     tenant_option,
 )
 from punctual.commands.rows import attempt_json, chain_of, fire_json, newest_fire
-from punctual.commands.tables import printable
+from punctual.printable import printable
 from scheduling import tzdata_version
 from scheduling.rules import Rules, due_of
 from scheduling.vocabulary import Cause, TriggerState

@@ -65,6 +65,10 @@ def crontab_lines(text: str) -> Iterator[Setting | Entry | Malformed]:
         if "\0" in line:
             yield Malformed(number, line, "holds a NUL character: save the file as text")
             continue
+        if any("\udc80" <= character <= "\udcff" for character in line):
+            clean = line.encode(errors="replace").decode()
+            yield Malformed(number, clean, "is not UTF-8: save the file as UTF-8")
+            continue
         setting = _SETTING.fullmatch(line)
         if setting:
             yield _setting(number, setting)

@@ -1,7 +1,7 @@
 """From the text of a manifest to the changes it asks of a store."""
 
-import getpass
 import os
+import pwd
 from pathlib import Path
 
 from ports.changes import Change
@@ -34,8 +34,11 @@ def changes_in(
 
 
 def local_actor() -> str:
-    """Who acts, as the audit names them: the user of this machine."""
+    """Who acts, as the audit names them: the user that the process runs as.
+
+    Not what the environment says: anybody can set that.
+    """
     try:
-        return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):  # a user without a name; a KeyError until Python 3.12
+        return f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:  # a user without a name
         return f"cli:{os.getuid()}"

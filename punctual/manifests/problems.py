@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from punctual.printable import printable
 from scheduling.limits import MANIFEST_PROBLEMS_MAX
 
 _SECRET: Final = re.compile(r"whsec_[A-Za-z0-9+/=_-]+")
@@ -35,7 +36,7 @@ class Problem(NamedTuple):
             self.path if len(self.path) <= _PATH_CHARS_MAX else f"{self.path[:_PATH_CHARS_MAX]}..."
         )
         field = f"{path}: " if path else ""
-        return f"{name}:{self.line}: {field}{self.message}"
+        return printable(f"{name}:{self.line}: {field}{self.message}")
 
 
 class ManifestErrors(Exception):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -268,3 +269,47 @@ def test_drain_gives_up_on_a_store_that_stays_away(
 
     asyncio.run(main())
     assert bench.states() == {1.0: FireState.DISPATCHING}
+
+
+def _counts(tenants: list[str], wanted: int) -> bool:
+    return tenants.count("good") == wanted
+
+
+def test_tenant_whose_targets_hang_leaves_room_for_the_others(bench: Bench) -> None:
+    """Ten at once: one tenant's silent target gets half of them, another's fires go on."""
+    every_second = a_definition(recurrence=("* * * * * *",))
+    bench.store.registry.apply(
+        [
+            PutTenant(tenant=a_tenant("good")),
+            PutTarget(target=a_target("good")),
+            *(
+                PutTrigger(tenant_id=TENANT, name=f"bad-{number}", definition=every_second)
+                for number in range(19)
+            ),
+            PutTrigger(tenant_id="good", name="beat", definition=every_second),
+        ],
+        now_us=at(0),
+        actor="test",
+    )
+    hanging = Held()
+    tenants: list[str] = []
+
+    class Sorting(Held):
+        async def deliver(
+            self, delivery: Delivery, *, on_sent: Callable[[], None] | None = None
+        ) -> DeliveryResult:
+            tenants.append(delivery.tenant_id)
+            if delivery.tenant_id == "good":
+                return OK
+            return await hanging.deliver(delivery, on_sent=on_sent)
+
+    deliverer = Sorting()
+
+    async def play(_: Dispatcher) -> None:
+        for second in (1, 2, 3):
+            bench.decide(second)
+            await _until(partial(_counts, tenants, second))
+        assert len(hanging.begun) < 10
+        hanging.go.set()
+
+    _run(bench, deliverer, play)

@@ -94,7 +94,11 @@ def test_import_refuses_in_one_line(arguments: tuple[str, ...], stdin: str, mess
     assert result.stderr.startswith(f"punctual: {message}")
 
 
-def test_import_of_bytes_that_are_no_text_keeps_them_visible() -> None:
-    result = crontab("-", "--target", URL, "--zone", "UTC", stdin=b"0 9 * * * echo \xff\n")
-    assert result.exit_code == 0, result.stderr
-    assert "xff" in result.stdout
+def test_import_of_bytes_that_are_no_text_refuses_their_line() -> None:
+    lines = b"0 9 * * * echo \xff\n0 9 * * * echo fine\n"
+    result = crontab("-", "--target", URL, "--zone", "UTC", stdin=lines)
+    assert result.exit_code == 1
+    assert "1: " in result.stderr
+    assert "is not UTF-8" in result.stderr
+    assert "echo fine" in result.stdout
+    assert "xff" not in result.stdout

@@ -1,5 +1,6 @@
 """Crontabs: what becomes of every kind of line, in the words of the payload."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -459,3 +460,19 @@ def test_same_command_twice_is_numbered_in_the_files_order() -> None:
 )
 def test_name_starts_with_the_commands_own_word(command: str, word: str) -> None:
     assert names(f"0 9 * * * {command}\n")[0].rsplit("-", 1)[0] == word
+
+
+def test_line_that_is_not_utf8_is_refused_and_the_others_convert() -> None:
+    content = b"* * * * * echo before\n* * * * * echo \xff\xfe latin\n* * * * * echo after\n"
+    text = content.decode(errors="surrogateescape")
+    result = import_crontab(
+        text, system=False, tenant="cron", target_url="http://127.0.0.1:8123/", zone="UTC", name="f"
+    )
+    assert [(refusal.line, "UTF-8" in refusal.text("f")) for refusal in result.refusals] == [
+        (2, True)
+    ]
+    commands = [
+        json.loads(trigger.payload_json)["command"]
+        for trigger in result.manifest.tenants["cron"].triggers.values()
+    ]
+    assert commands == ["echo before", "echo after"]

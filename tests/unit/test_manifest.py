@@ -771,3 +771,15 @@ def test_canonical_payload_ignores_the_order_of_keys() -> None:
     other = load(with_trigger(*GOOD, "payload: {b: 2, a: 1}"))
     assert one == other
     assert json.loads(one.tenants["acme"].triggers["one"].payload_json) == {"a": 1, "b": 2}
+
+
+def test_error_about_a_name_with_control_characters_does_not_steer_a_terminal() -> None:
+    text = (
+        "tenants:\n  a:\n    triggers:\n"
+        '      "x\\e[31m\\nforged.yaml:1: all is well": {schedule: "* * * * *"}\n'
+    )
+    with pytest.raises(ManifestErrors) as raised:
+        load_manifest(text, name="f\x1b[0m", now_us=0, allow_loopback=True)
+    for line in str(raised.value).split("\n"):
+        assert line.isprintable()
+        assert line.startswith("f?[0m:")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from punctual.commands.tables import Cell, Column, printable, render_table
+from punctual.commands.tables import Cell, Column, render_table
+from punctual.printable import printable
 
 COLUMNS = (
     Column("name"),

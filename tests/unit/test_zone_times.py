@@ -145,3 +145,10 @@ def test_reading_the_ends_of_the_calendar_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="the year is outside"):
         read(text)
+
+
+@pytest.mark.parametrize("written", ["1800-01-01", "9999-12-31", "2499-12-31"])
+@pytest.mark.parametrize("is_end", [False, True])
+def test_date_outside_the_zone_tables_is_refused_with_the_years(written: str, is_end: bool) -> None:
+    with pytest.raises(ValueError, match=r"from: .* the year is outside 1900 to 2498"):
+        read_bound(written, "UTC", field="from", now_us=0, is_end=is_end)

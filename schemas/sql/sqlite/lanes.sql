@@ -13,6 +13,7 @@ ON CONFLICT DO NOTHING;
 SELECT EXISTS (
   SELECT 1 FROM lane_message
   WHERE lane IN (SELECT value FROM json_each(:lanes)) AND is_head = 1 AND leased_until <= :now_us
+    AND tenant_id NOT IN (SELECT value FROM json_each(:without))
 );
 
 -- name: lane_lease
@@ -20,6 +21,7 @@ UPDATE lane_message SET leased_until = :leased_until_us
 WHERE message_id IN (
   SELECT message_id FROM lane_message
   WHERE lane = :lane AND is_head = 1 AND leased_until <= :now_us
+    AND tenant_id NOT IN (SELECT value FROM json_each(:without))
   ORDER BY message_id LIMIT :row_limit
 )
 RETURNING message_id, tenant_id, trigger_id, scheduled_instant, sequence, n;

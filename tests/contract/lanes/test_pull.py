@@ -96,3 +96,14 @@ def _instants(messages: list[LaneMessage]) -> dict[str, list[int]]:
     for message in messages:
         by_trigger[message.key.trigger_id].append(message.key.scheduled_us)
     return by_trigger
+
+
+def test_pull_passes_over_tenants_and_leaves_theirs_where_they_are(lanes: LanesPort) -> None:
+    mine, other = a_message("t1"), a_message("t2")
+    other = other._replace(key=other.key._replace(tenant_id="other"))
+    lanes.publish([mine, other])
+    delivered = lanes.pull(
+        (Lane.ON_TIME,), limit=10, now_us=0, lease_us=1, without={mine.key.tenant_id}
+    )
+    assert [each.message for each in delivered] == [other]
+    assert messages_of(pull(lanes, Lane.ON_TIME)) == [mine]

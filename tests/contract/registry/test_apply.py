@@ -143,7 +143,9 @@ def test_quota_refuses_the_trigger_beyond_it_and_says_how_many(crank: HandCrank)
     crank.begin(quota_triggers=2)
     crank.put("one")
     crank.put("two")
-    with pytest.raises(ChangeRefused, match=r"quota_triggers: acme has 2 triggers and may have 2"):
+    with pytest.raises(
+        ChangeRefused, match=r"quota_triggers: acme may have 2 triggers and this is one more"
+    ):
         crank.put("three")
     crank.put("two", smear_s=1)
     crank.delete("one")
