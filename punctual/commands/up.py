@@ -39,7 +39,7 @@ Add a trigger: write it to mine.yaml, then start again with --manifest mine.yaml
       triggers:
         mine: {{schedule: "*/5 * * * *", zone: Europe/Berlin, target: receiver}}
 
-Meanwhile, in another terminal: punctual fires --data {data} --follow
+Meanwhile, in another terminal: {command} fires --data {data} --follow
 One line a fire, with how late it came. Ctrl-C ends it.
 """
 
@@ -178,7 +178,7 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
             _tell_changes(await asyncio.to_thread(apply))
             _tell_next(folder)
             if demo is not None:
-                _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data))
+                _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data, command=sys.argv[0]))
             await service.run()
     _say("Stopped: attempts in flight have ended, leases are released. Start again at any time.")
 
