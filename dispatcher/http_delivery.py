@@ -11,10 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace, TracebackType
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from aiohttp.connector import Connection
 from yarl import URL
 
 from dispatcher.delivery_errors import describe
@@ -24,6 +25,7 @@ from dispatcher.retry_after import parse_retry_after
 from scheduling.limits import (
     CONNECTIONS_MAX,
     CONNECTIONS_PER_HOST_MAX,
+    INFORMATIONAL_ANSWERS_MAX,
     KEEP_ALIVE_S,
     RESPONSE_BYTES_MAX,
     RESPONSE_READ_S_MAX,
@@ -92,6 +94,7 @@ class HttpDelivery:
             auto_decompress=False,  # the body is thrown away: a compressed bomb stays small
             skip_auto_headers=("Accept-Encoding",),
             trace_configs=[_trace_config()],
+            response_class=_ImpatientResponse,
         )
         return self
 
@@ -163,6 +166,30 @@ class HttpDelivery:
             allow_redirects=False,
             trace_request_ctx=progress,
         )
+
+
+class _ImpatientResponse(aiohttp.ClientResponse):
+    """Gives up on a target that answers 1xx again and again: aiohttp would read on until the end
+    of the attempt, and parsing them keeps other attempts waiting."""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        protocol = connection.protocol
+        if protocol is None:
+            return await super().start(connection)
+        read, left = protocol.read, INFORMATIONAL_ANSWERS_MAX + 1
+
+        async def read_some() -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise aiohttp.ClientPayloadError("too many informational answers")
+            return await read()
+
+        protocol.read = read_some  # type: ignore[method-assign]
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
 
 
 class _Progress:

@@ -53,6 +53,7 @@ CONNECTIONS_MAX: Final = 800  # under the usual 1,024 open files of a process
 CONNECTIONS_PER_HOST_MAX: Final = 200  # so that no single target takes them all
 KEEP_ALIVE_S: Final = 4.0  # under the 5 s of common servers: they must not close first
 DNS_THREADS_MAX: Final = 32
+INFORMATIONAL_ANSWERS_MAX: Final = 20  # 1xx before the answer; an endless row of them costs CPU
 RESPONSE_BYTES_MAX: Final = 64 * 1024  # read only so that the connection can serve again
 RESPONSE_READ_S_MAX: Final = 1.0
 RETRY_AFTER_S_MAX: Final = 86_400

@@ -279,3 +279,37 @@ def test_one_stuck_host_does_not_stop_another() -> None:
         assert result.http_status == 200
 
     run(main())
+
+
+async def says_continue_for_ever(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    await read_request(reader)
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+        await writer.drain()
+
+
+def test_target_that_says_continue_for_ever_is_left_before_the_timeout() -> None:
+    async def main() -> None:
+        async with (
+            a_raw_target(says_continue_for_ever) as seen,
+            HttpDelivery(allow_loopback=True) as http,
+        ):
+            delivery = a_delivery(seen.endpoint, timeout_s=60.0)
+            result = await asyncio.wait_for(http.deliver(delivery), ENDED_S_MAX)
+            assert result.transport_result is TransportResult.AMBIGUOUS
+            assert result.error is not None
+
+    run(main())
+
+
+async def says_continue_twice(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await read_request(reader)
+    writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 2)
+    writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+    await writer.drain()
+
+
+def test_target_that_says_continue_before_its_answer_has_answered() -> None:
+    assert _against(says_continue_twice).http_status == 204
