@@ -9,6 +9,7 @@ from functools import partial
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_decisions import (
     DueRow,
+    read_due_row,
     resolve_in_store,
     take_slots,
     view_of,
@@ -54,11 +55,7 @@ def change_span(
         # What a pause stops goes in batches: a resume must not let the rest of it go.
         while stop(cause=Cause.PAUSED, now_us=now_us) == SWEEP_ROWS_MAX:
             pass
-    row = healed(
-        connection,
-        context,
-        DueRow(*connection.execute(context.sql["commit_due_row"], key).fetchone()),
-    )
+    row = healed(connection, context, read_due_row(connection, context, key))
     from_us = max(now_us, row.decided_through_us, row.span_from_us)
     revision = trigger.revision + 1
     span = Span(from_us, change.kind, change.version, change.resume_rule)

@@ -40,6 +40,13 @@ class DueRow(NamedTuple):
         return (self.tenant_id, self.trigger_id)
 
 
+def read_due_row(
+    connection: sqlite3.Connection, context: SqliteContext, key: tuple[str, str]
+) -> DueRow:
+    """The due row of a trigger that is known to have one: every undeleted trigger does."""
+    return DueRow(*connection.execute(context.sql["commit_due_row"], key).fetchone())
+
+
 def view_of(
     connection: sqlite3.Connection,
     context: SqliteContext,

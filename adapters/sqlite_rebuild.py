@@ -101,9 +101,11 @@ def give_back(
     connection: sqlite3.Connection, context: SqliteContext, key: tuple[str, str], *, count: int
 ) -> None:
     """Fires that will not happen give their places under `max_fires` back."""
+    if count == 0:
+        return
     sql = context.sql
     found = connection.execute(sql["commit_due_row"], key).fetchone()
-    if found is None or count == 0:
+    if found is None:
         return
     row = DueRow(*found)
     row = row._replace(fired_count=row.fired_count - count)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_decisions import DueRow, view_of
+from adapters.sqlite_decisions import read_due_row, view_of
 from ports.changes import ChangeKind
 from ports.records import AuditRecord
 from scheduling.decide import look_ahead
@@ -105,7 +105,7 @@ def begin_span(
     if change.reset_fired_count:
         connection.execute(sql["registry_forget_fires"], key)
         connection.execute(sql["registry_reset_fired_count"], key)
-    row = DueRow(*connection.execute(sql["commit_due_row"], key).fetchone())
+    row = read_due_row(connection, context, key)
     view = view_of(connection, context, row)
     ahead = look_ahead(Decision((), (), row.decided_through_us, None), view)
     connection.execute(sql["rebuild_set_next_due"], (ahead.next_due_us, *key))

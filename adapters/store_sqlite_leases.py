@@ -6,13 +6,14 @@ free. An owner's name must belong to one running process at a time.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.sqlite_audit_row import insert_audit
 from adapters.sqlite_database import SqliteDatabase
 from ports.leases import LeasePort
 from ports.records import AuditRecord, Heartbeat, Lease
+from scheduling.keys import partition_ranges
 from scheduling.limits import LEASE_TTL_S_MAX, PARTITIONS
 
 _TTL_US_MAX = int(LEASE_TTL_S_MAX * 1_000_000)
@@ -121,24 +122,15 @@ class _Turn:
         by_owner: dict[str | None, list[int]] = {}
         for partition_id, owner_id in previous:
             by_owner.setdefault(owner_id, []).append(partition_id)
-        prior = [{"owner_id": who, "partitions": _ranges(ids)} for who, ids in by_owner.items()]
+        prior = [
+            {"owner_id": who, "partitions": partition_ranges(ids)} for who, ids in by_owner.items()
+        ]
         entry = AuditRecord(
             self.now_us,
             self.owner_id,
             "lease_transfer",
-            subject=f"partitions {_ranges(partition_id for partition_id, _ in previous)}",
+            subject=f"partitions {partition_ranges(partition_id for partition_id, _ in previous)}",
             prior_value=json.dumps(prior),
             note=note,
         )
         insert_audit(self.connection, self.sql, entry)
-
-
-def _ranges(ascending: Iterable[int]) -> str:
-    """`0-127,130` for 0 to 127 and 130."""
-    runs: list[list[int]] = []
-    for number in ascending:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(f"{low}-{high}" if low < high else str(low) for low, high in runs)

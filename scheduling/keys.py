@@ -1,6 +1,7 @@
 """Ids are derived, never drawn: the same facts give the same id in every process."""
 
 import re
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -48,6 +49,17 @@ def trigger_id_of(tenant_id: str, name: str, *, generation: int) -> str:
 def partition_of(trigger_id: str) -> int:
     """The partition, 0 to 255, that decides a trigger: the first byte of its id's hash."""
     return int(trigger_id[1:3], 16) % PARTITIONS
+
+
+def partition_ranges(ascending: Iterable[int], *, separator: str = ",") -> str:
+    """How partitions are told: `0-127,130` for 0 to 127 and 130."""
+    runs: list[list[int]] = []
+    for number in ascending:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return separator.join(f"{low}-{high}" if low < high else str(low) for low, high in runs)
 
 
 def trace_parent_of(key: FireKey) -> str:

@@ -22,6 +22,7 @@ from punctual.commands.common import (
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.version import __version__
 from scheduling import tzdata_version
+from scheduling.keys import partition_ranges
 
 _AUDIT_COLUMNS = (
     Column("at (UTC)"),
@@ -213,7 +214,7 @@ def _lease_cells(owner: str | None, held: Sequence[Lease], at_us: int) -> list[s
         expires = f"{span_text(at_us - expires_us)} ago"
     return [
         owner or "(free)",
-        _ranges([lease.partition_id for lease in held]),
+        partition_ranges((lease.partition_id for lease in held), separator=", "),
         str(len(held)),
         str(max(lease.epoch for lease in held)),
         "" if owner is None else expires,
@@ -228,14 +229,3 @@ def _lease_json(lease: Lease, at_us: int) -> dict[str, Any]:
         "expires_at": instant_json(lease.expires_us) if lease.owner_id is not None else None,
         "is_live": is_live(lease, at_us),
     }
-
-
-def _ranges(ascending: Sequence[int]) -> str:
-    """`0-127, 130` for 0 to 127 and 130."""
-    runs: list[list[int]] = []
-    for number in ascending:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{low}-{high}" if low < high else str(low) for low, high in runs)
