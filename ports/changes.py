@@ -1,43 +1,138 @@
-"""The changes that people make, as values, and what became of each."""
+"""The changes that people make, as values, and what became of each.
+
+`expected_revision` is an If-Match: the change is refused as stale when its subject has another
+revision; 0 expects that there is none yet, None expects nothing.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ports.principals import GrantRecord
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition
-from scheduling.vocabulary import ResumeRule
+from scheduling.keys import FireKey
+from scheduling.vocabulary import OwnershipState, ResumeRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutTenant:
-    """Create a tenant, or set its quotas."""
+    """Create a tenant, or set its quotas and default smear."""
 
     tenant: TenantRecord
+    expected_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutTarget:
-    """Create or replace; without a secret the stored one is kept, or one is made."""
+    """Create or replace; without a secret the stored one is kept, or one is made.
+
+    ownership: what is known of the endpoint's owner. An endpoint on a host whose ownership is
+               not proven is stored as `pending`; while triggers use the target, a move to such
+               a host is refused as a conflict.
+    """
 
     target: TargetRecord
+    ownership: OwnershipState = OwnershipState.PENDING
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteTarget:
+    """Refused as a conflict while a trigger uses the target."""
+
+    tenant_id: str
+    target_id: str
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOwnership:
+    """What a check of a target's ownership found; nothing if the endpoint is another by now."""
+
+    tenant_id: str
+    target_id: str
+    endpoint: str
+    ownership: OwnershipState
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowHost:
+    """An operator vouches for a host, for one tenant or (None) for all."""
+
+    tenant_id: str | None
+    host: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisallowHost:
+    """Takes an `AllowHost` back; targets that rested on it become pending."""
+
+    tenant_id: str | None
+    host: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutCalendar:
+    """Create or replace an exclusion calendar: RFC 5545 RRULE or EXDATE texts and dates.
+
+    Every trigger that uses it gets a new version in the same transaction.
+    """
+
+    tenant_id: str
+    calendar_id: str
+    rules: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteCalendar:
+    """Refused as a conflict while a trigger uses it."""
+
+    tenant_id: str
+    calendar_id: str
+    expected_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutTrigger:
-    """Create, or a new version when the definition differs; equal definitions change nothing."""
+    """Create, or a new version when the definition differs; equal definitions change nothing.
+
+    keep_payload: the current version's payload stays; `definition.payload` is None then
+    """
 
     tenant_id: str
     name: str
     definition: TriggerDefinition
     reset_fired_count: bool = False
+    keep_payload: bool = False
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetHorizon:
+    """A new version that differs in its catch-up horizon alone; None = the default again."""
+
+    tenant_id: str
+    name: str
+    catchup_horizon_s: int | None
+    note: str | None = None
+    expected_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseTrigger:
-    """Stop deciding; waiting fires and unplanned gaps are stopped too."""
+    """Stop deciding; waiting fires of the schedule and unplanned gaps are stopped too.
+
+    Manual runs and backfills are acts of their own: a pause neither stops nor forbids them.
+    """
 
     tenant_id: str
     name: str
     note: str | None = None
+    expected_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +143,7 @@ class ResumeTrigger:
     name: str
     rule: ResumeRule = ResumeRule.DROP
     note: str | None = None
+    expected_revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +153,89 @@ class DeleteTrigger:
     tenant_id: str
     name: str
     note: str | None = None
+    expected_revision: int | None = None
 
 
-Change = PutTenant | PutTarget | PutTrigger | PauseTrigger | ResumeTrigger | DeleteTrigger
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTrigger:
+    """A manual run: a fire of origin `manual` on the on-time lane, its instant the acceptance.
+
+    It takes the next sequence of its tenant and displaces nothing. Under an overlap policy other
+    than `allow` a taken slot refuses it as a conflict, unless forced; it takes a free slot.
+    payload: replaces the version's for this run alone; None keeps it
+    """
+
+    tenant_id: str
+    name: str
+    force: bool = False
+    payload: bytes | None = None
+    note: str | None = None
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelFire:
+    """Stop one waiting fire with the cause `cancelled`; one that was tried ends as it stands.
+
+    Refused as a conflict where nothing waits: under way, at an end, or a range row.
+    """
+
+    key: FireKey
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateToken:
+    """A token, by its hash, of a principal that is made if need be."""
+
+    principal_id: str
+    token_id: str
+    token_hash: str
+    expires_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeToken:
+    """Once and for good; a revoked token changes nothing."""
+
+    token_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddGrant:
+    """The principal is made if need be; a grant that is held changes nothing."""
+
+    grant: GrantRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveGrant:
+    """A grant that is not held is refused as not found."""
+
+    grant: GrantRecord
+
+
+Change = (
+    PutTenant
+    | PutTarget
+    | DeleteTarget
+    | RecordOwnership
+    | AllowHost
+    | DisallowHost
+    | PutCalendar
+    | DeleteCalendar
+    | PutTrigger
+    | SetHorizon
+    | PauseTrigger
+    | ResumeTrigger
+    | DeleteTrigger
+    | RunTrigger
+    | CancelFire
+    | CreateToken
+    | RevokeToken
+    | AddGrant
+    | RemoveGrant
+)
 
 
 class ChangeKind(StrEnum):
@@ -69,11 +245,28 @@ class ChangeKind(StrEnum):
     PAUSED = "paused"
     RESUMED = "resumed"
     DELETED = "deleted"
+    ACCEPTED = "accepted"  # a manual run
+    CANCELLED = "cancelled"
+    REVOKED = "revoked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotentRequest:
+    """A request that may be repeated: the same key with the same fingerprint has one effect."""
+
+    principal_id: str
+    key: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeResult:
-    """What one change did; `stopped_fires` counts waiting fires it stopped in its transaction."""
+    """What one change did; `stopped_fires` counts waiting fires it stopped in its transaction.
+
+    revision:  the subject's after the change; None where it has none
+    fire_key:  of a manual run or a cancelled fire
+    replayed:  the change was made by an earlier request with the same idempotency key
+    """
 
     kind: ChangeKind
     subject: str
@@ -85,3 +278,5 @@ class ChangeResult:
     next_due_us: int | None = None
     settled_rows: int = 0
     stopped_fires: int = 0
+    fire_key: FireKey | None = None
+    replayed: bool = False

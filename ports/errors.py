@@ -1,5 +1,8 @@
 """The error tree of the ports. Adapters translate their vendor's exceptions at their edge."""
 
+from enum import StrEnum
+from typing import NamedTuple
+
 
 class PortError(Exception):
     """Something outside the rules failed."""
@@ -51,12 +54,46 @@ class TzdataMismatch(StoreRefused):
         )
 
 
-class ChangeRefused(PortError):
-    """A change was refused whole; `problems` names every field and remedy."""
+class ProblemKind(StrEnum):
+    """What kind of answer a refused change deserves."""
 
-    def __init__(self, problems: tuple[str, ...]) -> None:
+    INVALID = "invalid"  # the change itself is wrong
+    NOT_FOUND = "not_found"  # what it names does not exist
+    CONFLICT = "conflict"  # the state of things forbids it now
+    STALE = "stale"  # the expected revision is not the current one
+    QUOTA = "quota"
+    KEY_REUSED = "key_reused"  # an idempotency key came with another request
+    UNCERTAIN = "uncertain"  # the clock was set or is uncertain: try again
+
+
+class ChangeProblem(NamedTuple):
+    """One reason of a refusal.
+
+    text:    for people, with field and remedy
+    field:   the field at fault, dotted, relative to its change
+    change:  the position of the change in its call
+    """
+
+    text: str
+    kind: ProblemKind = ProblemKind.INVALID
+    field: str = ""
+    change: int = 0
+
+
+class ChangeRefused(PortError):
+    """A change was refused whole; `details` names every field and remedy."""
+
+    def __init__(self, problems: tuple[str | ChangeProblem, ...]) -> None:
         super().__init__(problems)
-        self.problems = problems
+        self.details = tuple(
+            problem if isinstance(problem, ChangeProblem) else ChangeProblem(problem)
+            for problem in problems
+        )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The texts alone."""
+        return tuple(detail.text for detail in self.details)
 
     def __str__(self) -> str:
         return "; ".join(self.problems)

@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 
-from ports.records import AttemptRecord, AuditRecord, FireRecord, GapRecord
+from ports.records import AttemptRecord, FireRecord, GapRecord, TriggerRecord
 from scheduling.keys import FireKey
-from scheduling.vocabulary import FireState
+from scheduling.vocabulary import Cause, FireState, Lane
 
 
 class HistoryPort(ABC):
@@ -18,6 +18,8 @@ class HistoryPort(ABC):
         tenant_id: str | None = None,
         trigger_id: str | None = None,
         states: Collection[FireState] = (),
+        causes: Collection[Cause] = (),
+        lanes: Collection[Lane] = (),
         from_us: int | None = None,
         through_us: int | None = None,
         after: FireKey | None = None,
@@ -37,6 +39,10 @@ class HistoryPort(ABC):
         """The sequence-0 row that covers an instant, its own or a range row."""
 
     @abstractmethod
+    def fire(self, key: FireKey) -> FireRecord | None:
+        """The row of that very key."""
+
+    @abstractmethod
     def attempts(self, key: FireKey) -> list[AttemptRecord]:
         """A fire's attempts, by number."""
 
@@ -45,8 +51,16 @@ class HistoryPort(ABC):
         """Gaps still to be planned."""
 
     @abstractmethod
-    def backlog(self) -> dict[str, int]:
+    def backlog(
+        self, tenant_id: str | None = None, *, trigger_id: str | None = None
+    ) -> dict[str, int]:
         """Waiting fires per lane, gaps' remainders counted on `catch_up`."""
+
+    @abstractmethod
+    def upcoming(
+        self, tenant_id: str, *, through_us: int | None = None, limit: int
+    ) -> list[TriggerRecord]:
+        """A tenant's triggers with a next due time, the earliest first. Reads all its due rows."""
 
     @abstractmethod
     def oldest_undispatched_due_us(self) -> int | None:
@@ -59,7 +73,3 @@ class HistoryPort(ABC):
         They were decided by a clock that ran ahead, and are silent until then. Reads the whole
         due index: ask at a start and after a step of the clock.
         """
-
-    @abstractmethod
-    def audit(self, *, limit: int) -> list[AuditRecord]:
-        """The newest audit entries, newest first."""

@@ -19,6 +19,9 @@ from scheduling.vocabulary import (
     MissedPolicy,
     Origin,
     OverlapPolicy,
+    OwnershipState,
+    ResumeRule,
+    SpanKind,
     TriggerState,
 )
 
@@ -80,6 +83,7 @@ class ClaimedFire:
     endpoint: str
     timeout_s: float
     signing_secrets: tuple[str, ...]
+    is_target_usable: bool
     payload: bytes | None
     trace_parent: str
 
@@ -158,7 +162,10 @@ class GapRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantRecord:
-    """A tenant and its quotas; `catchup_rate_pct` is of `quota_dispatch_per_s`."""
+    """A tenant and its quotas; `catchup_rate_pct` is of `quota_dispatch_per_s`.
+
+    `revision` is the store's: a change does not set it.
+    """
 
     tenant_id: str
     quota_triggers: int
@@ -166,11 +173,15 @@ class TenantRecord:
     quota_inflight: int
     catchup_rate_pct: int
     smear_s: int
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRecord:
-    """`secret` is only ever written, or read back by the dispatcher; listings leave it out."""
+    """`secret` is only ever written, or read back by the dispatcher; listings leave it out.
+
+    The fields from `ownership` on are the store's: a change of the target does not set them.
+    """
 
     tenant_id: str
     target_id: str
@@ -178,6 +189,11 @@ class TargetRecord:
     timeout_s: float
     kind: str = "http"
     secret: str | None = None
+    ownership: OwnershipState = OwnershipState.PENDING
+    verified_us: int | None = None
+    checked_us: int | None = None
+    check_detail: str | None = None
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +209,7 @@ class TriggerDefinition:
     starts_us: int | None = None
     ends_us: int | None = None
     exclusions: tuple[str, ...] = ()
+    calendars: tuple[str, ...] = ()
     max_fires: int | None = None
     smear_s: int = 0
     missed_policy: MissedPolicy = MissedPolicy.FIRE_ONCE_NOW
@@ -235,6 +252,7 @@ class AuditRecord(NamedTuple):
     subject: str | None = None
     prior_value: str | None = None
     note: str | None = None
+    audit_id: int | None = None  # given by the store
 
 
 class Lease(NamedTuple):
@@ -252,3 +270,34 @@ class Heartbeat(NamedTuple):
     held: dict[int, int]
     acquired: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
+
+
+class SpanRecord(NamedTuple):
+    """From when on which version, or a pause, a quarantine or a deletion, applies."""
+
+    revision: int
+    from_us: int
+    kind: SpanKind
+    version: int
+    resume_rule: ResumeRule | None
+    note: str | None
+    actor: str
+
+
+class CalendarRecord(NamedTuple):
+    """An exclusion calendar; `dates` are those of its rules and its own, sorted."""
+
+    tenant_id: str
+    calendar_id: str
+    rules: tuple[str, ...]
+    dates: tuple[str, ...]
+    revision: int
+
+
+class AllowedHost(NamedTuple):
+    """A host that an operator vouches for; `tenant_id` None holds for all tenants."""
+
+    tenant_id: str | None
+    host: str
+    allowed_by: str
+    allowed_us: int

@@ -1,10 +1,19 @@
 """The registry port: tenants, targets and triggers, and the change transaction."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from ports.changes import Change, ChangeResult
-from ports.records import TargetRecord, TenantRecord, TriggerDefinition, TriggerRecord
+from ports.changes import Change, ChangeResult, IdempotentRequest
+from ports.records import (
+    AllowedHost,
+    CalendarRecord,
+    SpanRecord,
+    TargetRecord,
+    TenantRecord,
+    TriggerDefinition,
+    TriggerRecord,
+)
+from scheduling.vocabulary import TriggerState
 
 
 class RegistryPort(ABC):
@@ -16,13 +25,23 @@ class RegistryPort(ABC):
 
     @abstractmethod
     def apply(
-        self, changes: Sequence[Change], *, now_us: int, actor: str, dry_run: bool = False
+        self,
+        changes: Sequence[Change],
+        *,
+        now_us: int,
+        actor: str,
+        dry_run: bool = False,
+        request: IdempotentRequest | None = None,
     ) -> list[ChangeResult]:
         """All changes in one transaction, or none.
 
         Each trigger change settles what is due until `from_at` (the latest of `now_us`, the
         cursor and the last span), then writes version, revision, span, due row, audit entry and
         outbox event. `now_us` is the clock gate's earliest. A dry run rolls back.
+
+        With a `request` its key and the results are stored in the same transaction, for a day:
+        a repeat changes nothing and gets the same results, marked as replayed; the same key
+        with another fingerprint is refused.
 
         Raises ChangeRefused with every problem; TzdataMismatch; StoreUnavailable.
         """
@@ -32,14 +51,24 @@ class RegistryPort(ABC):
         """All tenants, by id."""
 
     @abstractmethod
-    def targets(self, tenant_id: str) -> list[TargetRecord]:
-        """A tenant's targets, by id, without their secrets."""
+    def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:
+        """A tenant's targets or all, by tenant and id, without their secrets."""
 
     @abstractmethod
     def triggers(
-        self, tenant_id: str | None = None, *, after: tuple[str, str] | None = None, limit: int
+        self,
+        tenant_id: str | None = None,
+        *,
+        states: Collection[TriggerState] = (),
+        target_id: str | None = None,
+        name_prefix: str = "",
+        after: tuple[str, str] | None = None,
+        limit: int,
     ) -> list[TriggerRecord]:
-        """Undeleted triggers by (tenant, name), at most `limit`, after a (tenant, name)."""
+        """Undeleted triggers by (tenant, name), at most `limit`, after a (tenant, name).
+
+        Only those that meet every condition given; `target_id` is the current version's.
+        """
 
     @abstractmethod
     def find_triggers(self, name: str, *, tenant_id: str | None = None) -> list[TriggerRecord]:
@@ -54,3 +83,15 @@ class RegistryPort(ABC):
     @abstractmethod
     def target_secret(self, tenant_id: str, target_id: str) -> str | None:
         """The signing secret of a target, for its owner to configure the receiver."""
+
+    @abstractmethod
+    def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:
+        """All spans of a trigger, also of a deleted one, oldest first."""
+
+    @abstractmethod
+    def calendars(self, tenant_id: str) -> list[CalendarRecord]:
+        """A tenant's exclusion calendars, by id."""
+
+    @abstractmethod
+    def allowed_hosts(self) -> list[AllowedHost]:
+        """Every host that an operator vouches for."""

@@ -9,6 +9,7 @@ from ports.history import HistoryPort
 from ports.leases import LeasePort
 from ports.ledger import LedgerPort
 from ports.outbox import OutboxPort
+from ports.principals import PrincipalsPort
 from ports.registry import RegistryPort
 from ports.repair import RepairPort
 
@@ -25,5 +26,6 @@ class Store:
     leases: LeasePort
     audit: AuditPort
     outbox: OutboxPort
+    principals: PrincipalsPort
     close: Callable[[], None]
     data_version: Callable[[], int]

@@ -59,6 +59,21 @@ class SpanKind(StrEnum):
     DELETED = "deleted"
 
 
+class OwnershipState(StrEnum):
+    """What is known of the owner of a target's host."""
+
+    PENDING = "pending"  # unusable until proven
+    PROVEN = "proven"  # the host served the tenant's text
+    ALLOWED = "allow_listed"  # an operator vouches for it
+    LOCAL = "local"  # loopback, under the local setting
+    LAPSED = "lapsed"  # was proven, and the re-check failed for too long: unusable
+
+
+USABLE_OWNERSHIP: frozenset[OwnershipState] = frozenset(
+    {OwnershipState.PROVEN, OwnershipState.ALLOWED, OwnershipState.LOCAL}
+)
+
+
 class TriggerState(StrEnum):
     LIVE = "live"
     PAUSED = "paused"

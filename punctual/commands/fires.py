@@ -8,8 +8,8 @@ import click
 
 from ports.records import FireRecord
 from ports.store import Store
-from punctual.answers.expand import Versions, expand, version_of
-from punctual.answers.zone_times import offset_text, read_bound, utc_text, wall_text
+from control_api.answers.expand import Versions, expand, version_of
+from control_api.answers.zone_times import offset_text, read_bound, utc_text, wall_text
 from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,

@@ -10,7 +10,7 @@ import click
 
 from ports.records import AuditRecord, Lease
 from ports.store import Store
-from punctual.answers.zone_times import instant_json, span_text, utc_text
+from control_api.answers.zone_times import instant_json, span_text, utc_text
 from punctual.commands.common import (
     data_option,
     hint,

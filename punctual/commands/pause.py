@@ -9,7 +9,7 @@ import click
 from ports.changes import ChangeKind, ChangeResult, PauseTrigger, ResumeTrigger
 from ports.records import TriggerRecord
 from ports.store import Store
-from punctual.answers.zone_times import instant_json, local_text
+from control_api.answers.zone_times import instant_json, local_text
 from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,

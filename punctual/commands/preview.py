@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
-from punctual.answers.odd_nights import OddNight, mark_of, odd_nights
-from punctual.answers.zone_times import (
+from control_api.answers.odd_nights import OddNight, mark_of, odd_nights
+from control_api.answers.zone_times import (
     instant_json,
     local_text,
     offset_text,

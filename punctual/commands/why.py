@@ -13,9 +13,9 @@ from ports.records import (
     TriggerRecord,
 )
 from ports.store import Store
-from punctual.answers.expand import Versions, version_of
-from punctual.answers.why import WhyFacts, why
-from punctual.answers.zone_times import instant_json, local_text, read_instant
+from control_api.answers.expand import Versions, version_of
+from control_api.answers.why import WhyFacts, why
+from control_api.answers.zone_times import instant_json, local_text, read_instant
 from punctual.commands.common import (
     Refusal,
     data_option,

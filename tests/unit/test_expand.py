@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ports.records import FireRecord
-from punctual.answers.expand import expand, recurrence_of, rules_of
+from control_api.answers.expand import expand, recurrence_of, rules_of
 from scheduling.errors import InvalidRecurrence
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.keys import FireKey

@@ -2,7 +2,7 @@
 
 import pytest
 
-from punctual.answers.odd_nights import mark_of, odd_nights
+from control_api.answers.odd_nights import mark_of, odd_nights
 from scheduling import compile_recurrence
 from scheduling.instants import from_text
 

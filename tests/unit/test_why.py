@@ -12,7 +12,7 @@ from ports.records import (
     Lease,
     TriggerRecord,
 )
-from punctual.answers.why import WhyFacts, why
+from control_api.answers.why import WhyFacts, why
 from scheduling.instants import SECOND_US, from_text
 from scheduling.keys import FireKey
 from scheduling.vocabulary import (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from punctual.answers.zone_times import (
+from control_api.answers.zone_times import (
     Reading,
     local_text,
     offset_text,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ports.records import FireRecord
-from punctual.answers.why_facts import Answer, AnswerKind, WhyFacts
-from punctual.answers.why_fire import fire_answer
-from punctual.answers.zone_times import local_text, span_text
+from control_api.answers.why_facts import Answer, AnswerKind, WhyFacts
+from control_api.answers.why_fire import fire_answer
+from control_api.answers.zone_times import local_text, span_text
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import TriggerState
 

@@ -12,7 +12,7 @@ from ports.records import (
     TriggerDefinition,
     TriggerRecord,
 )
-from punctual.answers.zone_times import local_text, wall_time
+from control_api.answers.zone_times import local_text, wall_time
 
 AnswerKind = Literal[
     "fired",  # sent, and the target took it

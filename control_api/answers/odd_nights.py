@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from punctual.answers.zone_times import instant_json, local_text, utc_text, wall_text
+from control_api.answers.zone_times import instant_json, local_text, utc_text, wall_text
 from scheduling import Recurrence, compile_recurrence
 from scheduling.grammar import CronForm, EveryForm, read_expression
 from scheduling.instants import EPOCH, SECOND_US
