@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ports.records import FireRecord
 from control_api.answers.why_facts import Answer, AnswerKind, WhyFacts
 from control_api.answers.why_fire import fire_answer
 from control_api.answers.zone_times import local_text, span_text
+from ports.records import FireRecord
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import TriggerState
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from control_api.answers.zone_times import local_text, wall_time
 from ports.records import (
     AttemptRecord,
     AuditRecord,
@@ -12,7 +13,6 @@ from ports.records import (
     TriggerDefinition,
     TriggerRecord,
 )
-from control_api.answers.zone_times import local_text, wall_time
 
 AnswerKind = Literal[
     "fired",  # sent, and the target took it

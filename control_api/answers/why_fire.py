@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from ports.records import AttemptRecord, FireRecord, TriggerDefinition
 from control_api.answers.why_facts import Answer, WhyFacts
 from control_api.answers.zone_times import span_text
+from ports.records import AttemptRecord, FireRecord, TriggerDefinition
 from scheduling.vocabulary import Cause, FireState, HeldReason, Lane
 from schemas.manifest_fields import duration_text
 

@@ -6,10 +6,10 @@ from typing import Final
 
 import click
 
-from ports.records import FireRecord
-from ports.store import Store
 from control_api.answers.expand import Versions, expand, version_of
 from control_api.answers.zone_times import offset_text, read_bound, utc_text, wall_text
+from ports.records import FireRecord
+from ports.store import Store
 from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,

@@ -7,11 +7,11 @@ from typing import Final
 
 import click
 
+from control_api.answers.expand import Versions
+from control_api.answers.zone_times import local_text
 from ports.history import HistoryPort
 from ports.records import FireRecord
 from ports.store import Store
-from control_api.answers.expand import Versions
-from control_api.answers.zone_times import local_text
 from punctual.commands.common import PAGE_ROWS, hint, now_us, say_json_line
 from punctual.commands.rows import (
     attempt_count,

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from control_api.answers.zone_times import instant_json, span_text, utc_text
 from ports.records import AuditRecord, Lease
 from ports.store import Store
-from control_api.answers.zone_times import instant_json, span_text, utc_text
 from punctual.commands.common import (
     data_option,
     hint,

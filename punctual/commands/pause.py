@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import click
 
+from control_api.answers.zone_times import instant_json, local_text
 from ports.changes import ChangeKind, ChangeResult, PauseTrigger, ResumeTrigger
 from ports.records import TriggerRecord
 from ports.store import Store
-from control_api.answers.zone_times import instant_json, local_text
 from punctual.commands.common import (
     PAGE_ROWS,
     Refusal,

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from control_api.answers.zone_times import instant_json, local_text, span_text
 from ports.history import HistoryPort
 from ports.records import AttemptRecord, FireRecord
-from control_api.answers.zone_times import instant_json, local_text, span_text
 from scheduling.vocabulary import FireState
 
 CHAIN_LINKS_MAX: Final = 50  # longer than any chain of coalescing decisions

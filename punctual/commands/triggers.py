@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from ports.records import FireRecord, TriggerDefinition, TriggerRecord
-from ports.store import Store
 from control_api.answers.expand import Versions
 from control_api.answers.zone_times import instant_json, local_text, span_text, wall_text
+from ports.records import FireRecord, TriggerDefinition, TriggerRecord
+from ports.store import Store
 from punctual.commands.common import (
     all_triggers,
     check_tenant,

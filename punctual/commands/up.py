@@ -11,11 +11,11 @@ from typing import Any, Final
 import click
 
 from adapters.clock_fixed import FixedClock
+from control_api.answers.missed_report import missed_lines
 from ports import log_actions as log
 from ports.changes import Change, ChangeKind, ChangeResult
 from ports.errors import ChangeRefused, PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
-from control_api.answers.missed_report import missed_lines
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings

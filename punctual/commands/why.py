@@ -5,6 +5,9 @@ from typing import Any, Final
 
 import click
 
+from control_api.answers.expand import Versions, version_of
+from control_api.answers.why import WhyFacts, why
+from control_api.answers.zone_times import instant_json, local_text, read_instant
 from ports.records import (
     AuditRecord,
     FireRecord,
@@ -13,9 +16,6 @@ from ports.records import (
     TriggerRecord,
 )
 from ports.store import Store
-from control_api.answers.expand import Versions, version_of
-from control_api.answers.why import WhyFacts, why
-from control_api.answers.zone_times import instant_json, local_text, read_instant
 from punctual.commands.common import (
     Refusal,
     data_option,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ports.records import FireRecord
 from control_api.answers.expand import expand, recurrence_of, rules_of
+from ports.records import FireRecord
 from scheduling.errors import InvalidRecurrence
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.keys import FireKey

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from control_api.answers.why import WhyFacts, why
 from ports.records import (
     AttemptRecord,
     AuditRecord,
@@ -12,7 +13,6 @@ from ports.records import (
     Lease,
     TriggerRecord,
 )
-from control_api.answers.why import WhyFacts, why
 from scheduling.instants import SECOND_US, from_text
 from scheduling.keys import FireKey
 from scheduling.vocabulary import (
