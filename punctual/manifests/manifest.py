@@ -10,15 +10,13 @@ from punctual.manifests.shapes import (
     Report,
     Section,
     expect_mapping,
-    keys_of,
-    shown_key,
-    unknown_key,
     validated,
 )
 from punctual.manifests.text import to_yaml
 from punctual.manifests.yaml_tree import read_tree
 from schemas.manifest import Manifest, QuotaSpec, TargetSpec, TenantSpec, TriggerSpec
 from schemas.manifest_fields import name_problem
+from schemas.refusals import keys_of, shown_key, unknown_key
 
 __all__ = ["ManifestErrors", "Problem", "load_manifest", "to_yaml"]
 

@@ -1,45 +1,16 @@
 """A part of the tree against its model: pydantic's findings in our words, at the file's lines."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from punctual.manifests.problems import Mark, Problem
 from punctual.manifests.yaml_tree import Node
-from scheduling.limits import ECHO_CHARS_MAX
-from schemas.manifest_fields import duration_text
+from schemas.refusals import message_of, shown_key
 
 Spec = TypeVar("Spec", bound=BaseModel)
-
-_OTHER_WORDS: Final = {
-    "cron": "schedule", "every": "schedule", "at": "schedule", "recurrence": "schedule",
-    "expression": "schedule", "timezone": "zone", "time_zone": "zone", "tz": "zone",
-    "misfire": "missed", "catchup": "missed", "concurrency": "overlap", "body": "payload",
-    "data": "payload", "endpoint": "url", "uri": "url", "timeout": "timeout_s",
-    "jitter": "smear_s", "smear": "smear_s", "enabled": "paused", "suspend": "paused",
-    "retries": "retry", "holidays": "exclude", "exclusions": "exclude", "start": "starts_at",
-    "end": "ends_at", "until": "ends_at", "catchup_horizon": "horizon",
-}  # fmt: skip
-_MISSING: Final = {
-    "schedule": 'say when, as in `schedule: "0 9 * * MON-FRI"`',
-    "zone": "name the time zone, as in `zone: Europe/Berlin` or `zone: UTC`; there is no default",
-    "target": "name one of the tenant's targets",
-    "url": 'say where fires go, as in `url: "https://example.com/hook"`',
-}
-_TYPES: Final = {
-    "string_type": "write text; quote it if it looks like a number",
-    "int_type": "write a whole number without quotes or unit",
-    "bool_type": "write true or false",
-    "model_type": "write a mapping of keys and values",
-    "string_too_short": "write some text, or remove the key",
-    "string_pattern_mismatch": "write a variable's name: letters, digits and `_`",
-}
-_WORD: Final = re.compile(rf"[A-Za-z_-]{{1,{ECHO_CHARS_MAX}}}")
-_DURATIONS: Final = frozenset({"horizon", "run_timeout", "outcome_window", "window"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +79,7 @@ def validated(
     for finding in findings:
         source = _source_of(finding["loc"], section, defaults)
         mark, path = _place(source, finding["loc"], is_known=finding["type"] != "extra_forbidden")
-        report.add(mark, path, _message(model, finding))
+        report.add(mark, path, message_of(model, finding))
     return None if fillers is None else _filled(model, values, findings, fillers)
 
 
@@ -137,32 +108,6 @@ def expect_mapping(section: Section, *, report: Report) -> bool:
     return False
 
 
-def unknown_key(key: str, known: Iterable[str]) -> str:
-    """What to say about a key that nobody reads."""
-    words = sorted(known)
-    meant = _OTHER_WORDS.get(key)
-    if meant not in words:
-        meant = next(iter(did_you_mean(key, words)), None)
-    hint = f"did you mean `{meant}`?" if meant else f"the keys here are {', '.join(words)}"
-    return f"unknown key {shown_key(key)!r}: {hint}"
-
-
-def shown_key(key: str) -> str:
-    """An unknown key as a message may show it: a slip of the comma can make a key of a secret."""
-    return key if _WORD.fullmatch(key) else "?"
-
-
-def did_you_mean(word: str, words: Sequence[str]) -> list[str]:
-    """The likeliest of the words, whatever the case it was written in; at most one."""
-    by_lower = {known.lower(): known for known in words}
-    return [by_lower[match] for match in get_close_matches(word[:100].lower(), by_lower, n=1)]
-
-
-def keys_of(model: type[BaseModel]) -> frozenset[str]:
-    """The keys that a person may write for this model."""
-    return frozenset(info.alias or name for name, info in model.model_fields.items())
-
-
 def _source_of(loc: Sequence[int | str], section: Section, defaults: Section | None) -> Section:
     is_own = not loc or section.child(str(loc[0])) is not None
     if is_own or defaults is None or defaults.child(str(loc[0])) is None:
@@ -182,38 +127,6 @@ def _place(section: Section, loc: Sequence[int | str], *, is_known: bool) -> tup
             node = node.value[step]
             mark = node.mark
     return mark, path
-
-
-def _message(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
-    kind, loc, context = finding["type"], finding["loc"], finding.get("ctx", {})
-    key = str(loc[-1]) if loc else ""
-    if kind == "refused":
-        return str(finding["msg"])
-    if kind == "missing":
-        return f"missing: {_MISSING.get(key, 'add it')}"
-    if kind == "extra_forbidden":
-        return unknown_key(key, keys_of(_model_at(model, loc)))
-    if kind == "enum":
-        return f"write {str(context['expected']).replace(chr(39), '')}"
-    if kind == "string_too_long":
-        return f"at most {context['max_length']:,} characters"
-    if kind in ("greater_than_equal", "less_than_equal"):
-        return _bound(key, context)
-    return _TYPES.get(kind, str(finding["msg"]))
-
-
-def _bound(key: str, context: Mapping[str, Any]) -> str:
-    word, bound = ("at least", context["ge"]) if "ge" in context else ("at most", context["le"])
-    return f"{word} {duration_text(bound) if key in _DURATIONS else f'{bound:,}'}"
-
-
-def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel]:
-    for step in loc[:-1]:
-        for name, info in model.model_fields.items():
-            kind = info.annotation
-            if (info.alias or name) == step and isinstance(kind, type):
-                model = kind if issubclass(kind, BaseModel) else model
-    return model
 
 
 def _joined(path: str, key: str) -> str:

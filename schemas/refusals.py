@@ -1,0 +1,96 @@
+"""What pydantic finds wrong with a body or a manifest, in our words: each names the remedy."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from scheduling.limits import ECHO_CHARS_MAX
+from schemas.manifest_fields import duration_text
+
+_OTHER_WORDS: Final = {
+    "cron": "schedule", "every": "schedule", "at": "schedule", "recurrence": "schedule",
+    "expression": "schedule", "timezone": "zone", "time_zone": "zone", "tz": "zone",
+    "misfire": "missed", "catchup": "missed", "concurrency": "overlap", "body": "payload",
+    "data": "payload", "endpoint": "url", "uri": "url", "timeout": "timeout_s",
+    "jitter": "smear_s", "smear": "smear_s", "enabled": "paused", "suspend": "paused",
+    "retries": "retry", "holidays": "exclude", "exclusions": "exclude", "start": "starts_at",
+    "end": "ends_at", "until": "ends_at", "catchup_horizon": "horizon",
+}  # fmt: skip
+_MISSING: Final = {
+    "schedule": 'say when, as in `schedule: "0 9 * * MON-FRI"`',
+    "zone": "name the time zone, as in `zone: Europe/Berlin` or `zone: UTC`; there is no default",
+    "target": "name one of the tenant's targets",
+    "url": 'say where fires go, as in `url: "https://example.com/hook"`',
+}
+_TYPES: Final = {
+    "string_type": "write text; quote it if it looks like a number",
+    "int_type": "write a whole number without quotes or unit",
+    "bool_type": "write true or false",
+    "model_type": "write a mapping of keys and values",
+    "string_too_short": "write some text, or remove the key",
+    "string_pattern_mismatch": "write a variable's name: letters, digits and `_`",
+}
+_WORD: Final = re.compile(rf"[A-Za-z_-]{{1,{ECHO_CHARS_MAX}}}")
+_DURATIONS: Final = frozenset({"horizon", "run_timeout", "outcome_window", "window"})
+
+
+def message_of(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
+    """The text of one finding of `ValidationError.errors()`, about a value for the model."""
+    kind, loc, context = finding["type"], finding["loc"], finding.get("ctx", {})
+    key = str(loc[-1]) if loc else ""
+    if kind == "refused":
+        return str(finding["msg"])
+    if kind == "missing":
+        return f"missing: {_MISSING.get(key, 'add it')}"
+    if kind == "extra_forbidden":
+        return unknown_key(key, keys_of(_model_at(model, loc)))
+    if kind == "enum":
+        return f"write {str(context['expected']).replace(chr(39), '')}"
+    if kind == "string_too_long":
+        return f"at most {context['max_length']:,} characters"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return _bound(key, context)
+    return _TYPES.get(kind, str(finding["msg"]))
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """What to say about a key that nobody reads."""
+    words = sorted(known)
+    meant = _OTHER_WORDS.get(key)
+    if meant not in words:
+        meant = next(iter(did_you_mean(key, words)), None)
+    hint = f"did you mean `{meant}`?" if meant else f"the keys here are {', '.join(words)}"
+    return f"unknown key {shown_key(key)!r}: {hint}"
+
+
+def shown_key(key: str) -> str:
+    """An unknown key as a message may show it: a slip of the comma can make a key of a secret."""
+    return key if _WORD.fullmatch(key) else "?"
+
+
+def did_you_mean(word: str, words: Sequence[str]) -> list[str]:
+    """The likeliest of the words, whatever the case it was written in; at most one."""
+    by_lower = {known.lower(): known for known in words}
+    return [by_lower[match] for match in get_close_matches(word[:100].lower(), by_lower, n=1)]
+
+
+def keys_of(model: type[BaseModel]) -> frozenset[str]:
+    """The keys that a person may write for this model."""
+    return frozenset(info.alias or name for name, info in model.model_fields.items())
+
+
+def _bound(key: str, context: Mapping[str, Any]) -> str:
+    word, bound = ("at least", context["ge"]) if "ge" in context else ("at most", context["le"])
+    return f"{word} {duration_text(bound) if key in _DURATIONS else f'{bound:,}'}"
+
+
+def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel]:
+    for step in loc[:-1]:
+        for name, info in model.model_fields.items():
+            kind = info.annotation
+            if (info.alias or name) == step and isinstance(kind, type):
+                model = kind if issubclass(kind, BaseModel) else model
+    return model
