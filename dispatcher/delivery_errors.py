@@ -1,19 +1,12 @@
 """A failed attempt in one sentence: what happened, at which host, and the remedy.
 
-Texts are built from the kind of the error and from words of the operating system or of OpenSSL,
-never from `str(error)`: aiohttp's messages repeat whole URLs.
+What went wrong before a connection stands in adapters/connect_errors.
 """
-
-import os
-import ssl
-from typing import Final
 
 import aiohttp
 from yarl import URL
 
-from dispatcher.guard import GuardedAddress
-
-_DETAIL_CHARS_MAX: Final = 120
+from adapters.connect_errors import detail_of, not_connected
 
 
 def describe(error: Exception, *, url: URL, has_begun: bool, timeout_s: float) -> str:
@@ -23,7 +16,7 @@ def describe(error: Exception, *, url: URL, has_begun: bool, timeout_s: float) -
         return _timed_out(place, has_begun=has_begun, timeout_s=timeout_s)
     if has_begun:
         return _broke_off(error, place)
-    return _not_connected(error, place)
+    return not_connected(error, place)
 
 
 def _timed_out(place: str, *, has_begun: bool, timeout_s: float) -> str:
@@ -43,33 +36,6 @@ def _broke_off(error: Exception, place: str) -> str:
         return f"{place} answered with something that is not HTTP: check what listens there"
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return f"{place} closed the connection without an answer: see the target's own log"
-    return f"the connection to {place} broke before an answer{_detail(error)}: see the target's log"
-
-
-def _not_connected(error: Exception, place: str) -> str:
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        if isinstance(error.os_error, GuardedAddress):
-            return f"{place} is refused, {error.os_error}: point its name at public addresses only"
-        return f"{place} does not resolve{_detail(error)}: correct the endpoint or its DNS record"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        reason = getattr(error.certificate_error, "verify_message", "") or "wrong host"
-        return f"{place} has no valid TLS certificate ({_short(reason)}): install one"
-    if isinstance(error, ssl.SSLError):
-        return f"no TLS with {place}{_detail(error)}: check that the port speaks https"
-    return f"no connection to {place}{_detail(error)}: start the target or correct the endpoint"
-
-
-def _detail(error: Exception) -> str:
-    return f" ({_short(_words_of(error))})"
-
-
-def _words_of(error: Exception) -> str:
-    if not isinstance(error, OSError) or error.errno is None:
-        return type(error).__name__
-    if isinstance(error, aiohttp.ClientConnectorDNSError | ssl.SSLError):
-        return error.strerror or type(error).__name__  # their numbers are not the system's
-    return os.strerror(error.errno)  # asyncio's own text repeats the address instead
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _DETAIL_CHARS_MAX else text[: _DETAIL_CHARS_MAX - 3] + "..."
+    return (
+        f"the connection to {place} broke before an answer{detail_of(error)}: see the target's log"
+    )

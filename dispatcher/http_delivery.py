@@ -18,9 +18,9 @@ from aiohttp.abc import AbstractResolver
 from aiohttp.connector import Connection
 from yarl import URL
 
+from adapters.guarded_resolver import GuardedResolver, SystemResolver
 from dispatcher.delivery_errors import describe
 from dispatcher.envelope import Delivery, body, headers
-from dispatcher.guard import GuardedResolver, SystemResolver
 from dispatcher.retry_after import parse_retry_after
 from scheduling.limits import (
     CONNECTIONS_MAX,

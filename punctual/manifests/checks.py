@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from dispatcher.guard import check_endpoint
 from dispatcher.signing import check_secret
 from punctual.manifests.shapes import Report, Section
 from punctual.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
 from scheduling.instants import from_us
 from scheduling.probe import probe
+from schemas.endpoints import check_endpoint
 from schemas.manifest import TargetSpec, TriggerSpec
 from schemas.refusals import did_you_mean
 

@@ -1,4 +1,4 @@
-"""Resolve, check and pin (dispatcher/guard.py), through real connections where there is one."""
+"""Resolve, check and pin (adapters/guarded_resolver.py), through real connections where there is one."""
 
 import asyncio
 import pickle
@@ -7,7 +7,7 @@ import socket
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from dispatcher.guard import GuardedAddress, GuardedResolver, SystemResolver
+from adapters.guarded_resolver import GuardedAddress, GuardedResolver, SystemResolver
 from dispatcher.http_delivery import HttpDelivery
 from scheduling.vocabulary import TransportResult
 from tests.dispatcher.targets import Seen, a_delivery, a_target, run

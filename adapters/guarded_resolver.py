@@ -1,7 +1,7 @@
 """Resolve, check and pin: the addresses of a name are judged at the moment of connecting.
 
-The connector connects to exactly the addresses that this resolver returned, so nothing can change
-between check and use. If any one answer is refused, the whole name is: a name that mixes public
+Every outgoing fetch goes through it. The connector connects to exactly the addresses that this
+resolver returned, so nothing can change between check and use. If any one answer is refused, the whole name is: a name that mixes public
 and inner addresses is either broken or an attempt at DNS rebinding, and dropping only the bad
 answers would let its owner try again and again until a race or a fallback lets one through.
 """
@@ -14,9 +14,7 @@ from functools import partial
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from scheduling.limits import DNS_THREADS_MAX
-from schemas.endpoints import check_endpoint, refusal_of_address
-
-__all__ = ["GuardedAddress", "GuardedResolver", "SystemResolver", "check_endpoint"]
+from schemas.endpoints import refusal_of_address
 
 
 class GuardedAddress(OSError):

@@ -1,0 +1,46 @@
+"""Why no connection came about, in one sentence: what happened, at which host, and the remedy.
+
+Texts are built from the kind of the error and from words of the operating system or of OpenSSL,
+never from `str(error)`: aiohttp's messages repeat whole URLs.
+"""
+
+import os
+import ssl
+from typing import Final
+
+import aiohttp
+
+from adapters.guarded_resolver import GuardedAddress
+
+_DETAIL_CHARS_MAX: Final = 120
+
+
+def not_connected(error: Exception, place: str) -> str:
+    """The sentence for an error of aiohttp before the request began; `place` is host:port."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        if isinstance(error.os_error, GuardedAddress):
+            return f"{place} is refused, {error.os_error}: point its name at public addresses only"
+        return f"{place} does not resolve{detail_of(error)}: correct the endpoint or its DNS record"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        reason = getattr(error.certificate_error, "verify_message", "") or "wrong host"
+        return f"{place} has no valid TLS certificate ({_short(reason)}): install one"
+    if isinstance(error, ssl.SSLError):
+        return f"no TLS with {place}{detail_of(error)}: check that the port speaks https"
+    return f"no connection to {place}{detail_of(error)}: start the target or correct the endpoint"
+
+
+def detail_of(error: Exception) -> str:
+    """The error's own words in brackets, with a blank before them."""
+    return f" ({_short(_words_of(error))})"
+
+
+def _words_of(error: Exception) -> str:
+    if not isinstance(error, OSError) or error.errno is None:
+        return type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorDNSError | ssl.SSLError):
+        return error.strerror or type(error).__name__  # their numbers are not the system's
+    return os.strerror(error.errno)  # asyncio's own text repeats the address instead
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _DETAIL_CHARS_MAX else text[: _DETAIL_CHARS_MAX - 3] + "..."
