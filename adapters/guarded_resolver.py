@@ -1,9 +1,10 @@
 """Resolve, check and pin: the addresses of a name are judged at the moment of connecting.
 
 Every outgoing fetch goes through it. The connector connects to exactly the addresses that this
-resolver returned, so nothing can change between check and use. If any one answer is refused, the whole name is: a name that mixes public
-and inner addresses is either broken or an attempt at DNS rebinding, and dropping only the bad
-answers would let its owner try again and again until a race or a fallback lets one through.
+resolver returned, so nothing can change between check and use. If any one answer is refused, the
+whole name is: a name that mixes public and inner addresses is either broken or an attempt at DNS
+rebinding, and dropping only the bad answers would let its owner try again and again until a race
+or a fallback lets one through.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Resolve, check and pin (adapters/guarded_resolver.py), through real connections where there is one."""
+"""Resolve, check and pin, through real connections where there is one."""
 
 import asyncio
 import pickle
