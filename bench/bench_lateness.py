@@ -21,11 +21,11 @@ from typing import Final
 from bench.machine import folder_on_disk
 from bench.report import Figure, Report, bench_parser, deliver
 from bench.support import percentile
-from dispatcher.signing import new_secret
 from punctual.data_folder import open_data_folder
 from punctual.receiver import DemoReceiver, ReceivedFire
 from scheduling.limits import EPSILON_US_DEFAULT
 from scheduling.vocabulary import FireState
+from schemas.signing_secrets import new_secret
 
 BURST_P99_MS_MAX: Final = 1_000
 LONE_P99_MS_MAX: Final = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version as version_of
 from typing import Final, NoReturn
 
-from dispatcher.signing import check_secret, signatures
+from dispatcher.signing import signatures
 from scheduling.instants import to_text
 from scheduling.limits import (
     ATTEMPT_BUDGET_MAX,
@@ -16,6 +16,7 @@ from scheduling.limits import (
     TARGET_TIMEOUT_S_MAX,
 )
 from scheduling.vocabulary import Lane, Origin
+from schemas.signing_secrets import check_secret
 
 USER_AGENT: Final = f"punctual/{version_of('punctual')}"
 

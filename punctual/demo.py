@@ -5,11 +5,11 @@ from dataclasses import replace
 from importlib import resources
 from typing import Final
 
-from dispatcher.signing import new_secret
 from ports.changes import Change, PutTarget
 from ports.registry import RegistryPort
 from punctual.manifests.applying import changes_in
 from punctual.receiver import DemoReceiver, ReceivedFire
+from schemas.signing_secrets import new_secret
 
 DEMO_PORT: Final = 8401
 DEMO_FILE: Final = "demo.yaml"

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from dispatcher.signing import check_secret
 from punctual.manifests.shapes import Report, Section
 from punctual.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
@@ -14,6 +13,7 @@ from scheduling.probe import probe
 from schemas.endpoints import check_endpoint
 from schemas.manifest import TargetSpec, TriggerSpec
 from schemas.refusals import did_you_mean
+from schemas.signing_secrets import check_secret
 
 _KEYS: Final = {
     "zone": "zone",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from dispatcher.signing import check_secret
 from schemas.manifest import TargetSpec
+from schemas.signing_secrets import check_secret
 
 _FILE_BYTES_MAX: Final = 4_096
 

@@ -8,8 +8,9 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from dispatcher.envelope import body, headers
-from dispatcher.signing import check_secret, new_secret, signatures
+from dispatcher.signing import signatures
 from scheduling.vocabulary import Lane, Origin
+from schemas.signing_secrets import check_secret, new_secret
 from tests.dispatcher.targets import DUE_AT_US, PREVIOUS_SECRET, SECRET, a_delivery
 
 TRACE_PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
