@@ -1,14 +1,8 @@
 """The payload key port on files: one Tink keyset of AES-256-GCM a tenant, for its owner only.
 
-A key is made once: processes that race link their own file to the tenant's name, and all of
-them use the one that came first. Whoever copies the folder can read the payloads; without it
-nobody can.
+Whoever copies the folder can read the payloads; without it nobody can.
 """
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +10,11 @@ from typing import Any, NamedTuple
 import tink
 from tink import aead, secret_key_access
 
-from ports.errors import PayloadUnreadable, StoreCorrupt, StoreRefused, StoreUnavailable
+from adapters.key_files import create_key_file, make_key_folder, sync_folder, translated
+from ports.errors import PayloadUnreadable, StoreCorrupt, StoreUnavailable
 from ports.payload_keys import PayloadKeysPort
 
-_FOLDER_MODE = 0o700
+_WHAT = "payload keys"
 _CREATE_TRIES = 8
 
 
@@ -37,12 +32,11 @@ class TinkPayloadKeys(PayloadKeysPort):
         self._folder = folder
         self._loaded: dict[str, _Loaded] = {}
         aead.register()
-        with _translated(folder):
-            folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            folder.chmod(_FOLDER_MODE)
+        with translated(folder, what=_WHAT):
+            make_key_folder(folder)
 
     def seal(self, tenant_id: str, plain: bytes, *, context: str) -> bytes:
-        with _translated(self._folder):
+        with translated(self._folder, what=_WHAT):
             for _ in range(_CREATE_TRIES):
                 cipher = self._cipher(tenant_id)
                 if cipher is not None:
@@ -51,7 +45,7 @@ class TinkPayloadKeys(PayloadKeysPort):
         raise StoreUnavailable(f"payload keys: the key of {tenant_id} is being deleted; try again")
 
     def open(self, tenant_id: str, sealed: bytes, *, context: str) -> bytes:
-        with _translated(self._folder):
+        with translated(self._folder, what=_WHAT):
             cipher = self._cipher(tenant_id)
         if cipher is None:
             raise PayloadUnreadable(f"the payload key of {tenant_id} is gone")
@@ -66,11 +60,11 @@ class TinkPayloadKeys(PayloadKeysPort):
         """What a process left behind that died while it made the key is removed as well."""
         path = self._path(tenant_id)
         self._loaded.pop(tenant_id, None)
-        with _translated(self._folder):
+        with translated(self._folder, what=_WHAT):
             existed = path.exists()
             for file in list(self._folder.glob(f"{path.stem}.*")):
                 file.unlink(missing_ok=True)
-            self._sync()
+            sync_folder(self._folder)
         return existed
 
     def _path(self, tenant_id: str) -> Path:
@@ -96,31 +90,9 @@ class TinkPayloadKeys(PayloadKeysPort):
         return loaded.cipher
 
     def _create(self, tenant_id: str) -> None:
-        """Write a new key beside its place, then link it in: no reader ever sees half a key."""
-        path = self._path(tenant_id)
         handle = tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM)
         text = tink.json_proto_keyset_format.serialize(handle, secret_key_access.TOKEN)
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=f"{path.stem}.")
-        draft = Path(name)
-        try:
-            with os.fdopen(descriptor, "w") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            # Another process was first, or the key was deleted at this very moment: look again.
-            with suppress(FileExistsError, FileNotFoundError):
-                path.hardlink_to(draft)
-        finally:
-            draft.unlink(missing_ok=True)
-        self._sync()
-
-    def _sync(self) -> None:
-        """A new name, or its absence, survives a power cut."""
-        descriptor = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        create_key_file(self._path(tenant_id), text)
 
 
 def _parse(path: Path) -> Any:
@@ -134,15 +106,3 @@ def _parse(path: Path) -> Any:
 def _bound_to(tenant_id: str, context: str) -> bytes:
     """The associated data: a key file that is copied to another tenant opens nothing there."""
     return f"{tenant_id}\0{context}".encode()
-
-
-@contextmanager
-def _translated(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (PermissionError, FileExistsError, NotADirectoryError) as error:
-        raise StoreRefused(
-            f"payload keys: {folder} must be a folder that this user owns ({error.strerror})"
-        ) from error
-    except OSError as error:
-        raise StoreUnavailable(f"payload keys: {folder}: {error.strerror}") from error
