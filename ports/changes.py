@@ -46,12 +46,16 @@ class DeleteTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOwnership:
-    """What a check of a target's ownership found; nothing if the endpoint is another by now."""
+    """What a check of a target's ownership found; nothing if the endpoint is another by now.
+
+    ownership: the state from now on. `proven` is a proof of this moment; None is a failed check
+               that leaves state and last proof as they were.
+    """
 
     tenant_id: str
     target_id: str
     endpoint: str
-    ownership: OwnershipState
+    ownership: OwnershipState | None
     detail: str | None = None
 
 
