@@ -5,11 +5,11 @@ revision; 0 expects that there is none yet, None expects nothing.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from ports.principals import GrantRecord
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition
 from scheduling.keys import FireKey
+from scheduling.vocabulary import ChangeKind as ChangeKind
 from scheduling.vocabulary import OwnershipState, ResumeRule
 
 
@@ -240,18 +240,6 @@ Change = (
     | AddGrant
     | RemoveGrant
 )
-
-
-class ChangeKind(StrEnum):
-    CREATED = "created"
-    EDITED = "edited"
-    UNCHANGED = "unchanged"
-    PAUSED = "paused"
-    RESUMED = "resumed"
-    DELETED = "deleted"
-    ACCEPTED = "accepted"  # a manual run
-    CANCELLED = "cancelled"
-    REVOKED = "revoked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

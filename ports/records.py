@@ -221,6 +221,7 @@ class TriggerDefinition:
     run_timeout_s: int
     outcome_window_s: int
     response_is_outcome: bool = False
+    has_payload: bool = False  # told by readers, which never see the payload itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,8 +57,16 @@ INFORMATIONAL_ANSWERS_MAX: Final = 20  # 1xx before the answer; an endless row o
 RESPONSE_BYTES_MAX: Final = 64 * 1024  # read only so that the connection can serve again
 RESPONSE_READ_S_MAX: Final = 1.0
 RETRY_AFTER_S_MAX: Final = 86_400
+ATTEMPT_TOKEN_CHARS_MAX: Final = 4_096  # ours have under 1,000; no more is parsed
 RECEIVER_IDS_MAX: Final = 100_000  # fire keys that the demo receiver remembers
 RECEIVER_BODY_BYTES_MAX: Final = 1024 * 1024  # a 64 KiB payload whose every byte is escaped fits
+
+# -- ownership of targets ------------------------------------------------------------------------
+OWNERSHIP_CHECK_S_MAX: Final = 10.0  # from the name to the last byte
+OWNERSHIP_BYTES_MAX: Final = 64 * 1024  # room for a thousand tenants on one host
+OWNERSHIP_RECHECK_AFTER_S: Final = 27 * 86_400  # three days to mend a host before it lapses
+OWNERSHIP_RECHECK_EVERY_S: Final = 86_400
+OWNERSHIP_LAPSES_AFTER_S: Final = 30 * 86_400
 
 # -- lanes -------------------------------------------------------------------------------------
 RATE_WINDOW_US: Final = 10_000_000
@@ -86,3 +94,19 @@ MANIFEST_BYTES_MAX: Final = 64 * 1024 * 1024
 MANIFEST_DEPTH_MAX: Final = 40  # nested lists and mappings, payloads included
 MANIFEST_PROBLEMS_MAX: Final = 1_000  # shown at once; the rest is counted
 MAX_FIRES_MAX: Final = 1_000_000_000
+
+# -- the control API -----------------------------------------------------------------------------
+TOKEN_CACHE_US: Final = 5_000_000  # how long another process's revocation may go unnoticed
+TOKENS_CACHED_MAX: Final = 10_000
+BODY_BYTES_MAX: Final = 256 * 1024  # a payload at its limit with every character escaped fits
+APPLY_BODY_BYTES_MAX: Final = 16 * 1024 * 1024
+BODY_DEPTH_MAX: Final = 40  # nested lists and objects, payloads included
+HEADER_CHARS_MAX: Final = 255  # of an idempotency key or an ETag
+PAGE_ROWS_DEFAULT: Final = 100
+PAGE_ROWS_MAX: Final = 1_000
+ANONYMOUS_REQUESTS_PER_MINUTE: Final = 600  # of one address on routes without a token
+REFUSED_TOKENS_PER_MINUTE: Final = 30  # of one address; more would be guessing
+REFUSED_ACTS_PER_MINUTE: Final = 60  # of one principal; each refusal of privilege is audited
+API_THREADS: Final = 8  # the store has one writer; more threads would only wait for it
+IDEMPOTENCY_KEPT_US: Final = 86_400_000_000
+IDEMPOTENCY_SWEEP_ROWS_MAX: Final = 100  # expired keys that a request with a new one deletes

@@ -129,4 +129,18 @@ class TransportResult(StrEnum):
     AMBIGUOUS = "ambiguous"  # timeout or broken connection after the request began
 
 
+class ChangeKind(StrEnum):
+    """What became of one change."""
+
+    CREATED = "created"
+    EDITED = "edited"
+    UNCHANGED = "unchanged"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    DELETED = "deleted"
+    ACCEPTED = "accepted"  # a manual run
+    CANCELLED = "cancelled"
+    REVOKED = "revoked"
+
+
 WAITING: frozenset[FireState] = frozenset({FireState.HELD, FireState.READY, FireState.QUEUED})

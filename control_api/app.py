@@ -1,0 +1,106 @@
+"""The application: the routers that one process serves, and how refusals are told."""
+
+from collections.abc import Collection
+from typing import Any, Final, Literal
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from control_api.edge import Edge
+from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
+from control_api.routes import triggers
+from control_api.services import Services
+from ports.errors import PortError
+from schemas.refusals import message_of
+
+Part = Literal["management", "history", "privileged", "outcomes"]
+PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
+ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
+    "management": (triggers.router,),
+    "history": (),
+    "privileged": (),
+    "outcomes": (),
+}
+_DESCRIPTION: Final = (
+    "Decides when, commits, and hands over. Every change is one transaction; every refusal is an "
+    "RFC 9457 problem that names the field and the remedy."
+)
+
+
+def create_app(services: Services, parts: Collection[Part] = PARTS) -> Any:
+    """An ASGI application that serves these parts of the API."""
+    app = FastAPI(
+        title="Punctual",
+        version="1",
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers={
+            ApiProblem: _tell_problem,
+            PortError: _tell_port_error,
+            RequestValidationError: _tell_validation,
+            HTTPException: _tell_http,
+        },
+    )
+    app.state.services = services
+    for part in PARTS:
+        if part in parts:
+            for router in ROUTERS[part]:
+                app.include_router(router)
+    return Edge(app, services=services)
+
+
+def _document(problem: ApiProblem) -> JSONResponse:
+    return JSONResponse(
+        problem.document(),
+        status_code=problem.status,
+        headers=problem.headers,
+        media_type=MEDIA_TYPE,
+    )
+
+
+async def _tell_problem(request: Request, problem: Exception) -> JSONResponse:
+    assert isinstance(problem, ApiProblem)  # noqa: S101 -- what the table registers
+    return _document(problem)
+
+
+async def _tell_port_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, PortError)  # noqa: S101
+    return _document(of_port_error(error))
+
+
+async def _tell_validation(request: Request, error: Exception) -> JSONResponse:
+    """Pydantic's findings in our words, each at its field."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    model = _body_model(request)
+    fields = []
+    for finding in error.errors():
+        where, *loc = finding["loc"]
+        name = ".".join(str(step) for step in loc) or str(where)
+        text = finding["msg"]
+        if where == "body" and model is not None:
+            text = message_of(model, {**finding, "loc": tuple(loc)})
+        fields.append(FieldProblem(name, text))
+    detail = "; ".join(f"{each.field}: {each.detail}" for each in fields)
+    return _document(ApiProblem(422, "invalid", detail, fields=fields))
+
+
+async def _tell_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 404:
+        return _document(ApiProblem(404, "no_route", f"there is no {request.url.path} here"))
+    if error.status_code == 405:
+        headers = dict(error.headers or {})
+        detail = f"{request.method} is not for this path; it takes {headers.get('Allow', '?')}"
+        return _document(ApiProblem(405, "wrong_method", detail, headers=headers))
+    return _document(ApiProblem(400, "bad_request", str(error.detail)[:200]))
+
+
+def _body_model(request: Request) -> type[BaseModel] | None:
+    route = request.scope.get("route")
+    body = getattr(route, "body_field", None)
+    kind = None if body is None else body.field_info.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

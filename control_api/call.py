@@ -1,0 +1,118 @@
+"""One call of the API: who asks, under which conditions, and the way to the change transaction."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from control_api.problems import ApiProblem, FieldProblem, not_found
+from control_api.services import Services
+from ports.authenticator import Principal
+from ports.changes import Change, ChangeResult, IdempotentRequest
+from ports.principals import GrantKind
+from ports.records import AuditRecord
+
+_ETAG: Final = re.compile(r'"(?:(t[0-9a-f]+)\.)?(\d{1,12})"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """What the caller expects to replace.
+
+    revision:    exactly this one
+    trigger_id:  of exactly this trigger, since a re-created name is another
+    anything:    `If-Match: *`, whatever is there
+    nothing:     `If-None-Match: *`, there must be nothing
+    """
+
+    revision: int | None = None
+    trigger_id: str | None = None
+    anything: bool = False
+    nothing: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        return self.revision is not None or self.anything or self.nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request whose caller is proven. `request` makes its change repeatable."""
+
+    services: Services
+    principal: Principal
+    match: Match = Match()
+    request: IdempotentRequest | None = None
+
+    @property
+    def expected_revision(self) -> int | None:
+        """For a change of something that exists."""
+        return 0 if self.match.nothing else self.match.revision
+
+    def require(self, kind: GrantKind, tenant_id: str | None, *, act: str) -> None:
+        """Refuse without the grant: 404 where even reading is none of the caller's business."""
+        principal = self.principal
+        if principal.holds(kind, tenant_id):
+            return
+        if tenant_id is not None and not principal.holds(GrantKind.READ, tenant_id):
+            raise not_found("tenant", f"there is no tenant {tenant_id!r}")
+        self.refuse(kind, tenant_id, act=act)
+
+    def require_any(self, kinds: Sequence[GrantKind], tenant_id: str | None, *, act: str) -> None:
+        """Like `require`, where one grant of several is enough; the first is named."""
+        if not any(self.principal.holds(kind, tenant_id) for kind in kinds):
+            self.require(kinds[0], tenant_id, act=act)
+
+    def refuse(self, kind: GrantKind, tenant_id: str | None, *, act: str) -> None:
+        """Refuse a privilege, and leave an audit entry of it."""
+        where = "the platform" if tenant_id is None else f"tenant {tenant_id}"
+        self.services.store.audit.append(
+            AuditRecord(
+                self.services.clock.now().wall_us,
+                self.principal.principal_id,
+                "privilege_refused",
+                tenant_id,
+                act,
+                note=f"needs {kind.value} on {where}",
+            )
+        )
+        detail = f"{act} needs the grant {kind.value} on {where}: ask an operator for it"
+        raise ApiProblem(403, "grant_missing", detail, fields=[FieldProblem("grant", detail)])
+
+    def now_us(self) -> int:
+        """For reads: the clock's earliest."""
+        return self.services.clock.now().earliest_us
+
+    def apply(self, *changes: Change, dry_run: bool = False) -> list[ChangeResult]:
+        """The changes as one transaction. Raises ChangeRefused and the store's errors."""
+        return self.services.store.registry.apply(
+            changes,
+            now_us=self.services.gate.now_us(),
+            actor=self.principal.principal_id,
+            dry_run=dry_run,
+            request=None if dry_run else self.request,
+        )
+
+    def without_match(self) -> "Call":
+        """The same call, whatever is there."""
+        return replace(self, match=Match(anything=True))
+
+
+def read_match(if_match: str | None, if_none_match: str | None) -> Match:
+    """The headers' meaning. ApiProblem for what is no strong ETag of ours."""
+    if if_none_match is not None:
+        if if_none_match.strip() != "*" or if_match is not None:
+            detail = "If-None-Match: send `*` alone, to create only"
+            raise ApiProblem(
+                400, "bad_precondition", detail, fields=[FieldProblem("If-None-Match", detail)]
+            )
+        return Match(nothing=True)
+    if if_match is None:
+        return Match()
+    if if_match.strip() == "*":
+        return Match(anything=True)
+    found = _ETAG.fullmatch(if_match.strip())
+    if found is None:
+        detail = "If-Match: send the ETag of the last answer as it came, or `*`"
+        raise ApiProblem(400, "bad_precondition", detail, fields=[FieldProblem("If-Match", detail)])
+    return Match(revision=int(found[2]), trigger_id=found[1])

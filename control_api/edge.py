@@ -1,0 +1,238 @@
+"""What every request passes before a route sees it: limits, credentials, and the body's bounds.
+
+One ASGI layer, because the order matters: an address that guesses tokens is stopped before
+anything is read for it, and no byte of a body is read for a caller without a valid token.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.concurrency import run_in_threadpool
+
+from control_api.problems import MEDIA_TYPE, ApiProblem, of_port_error
+from control_api.services import Services
+from ports.errors import PortError
+from scheduling.limits import (
+    ANONYMOUS_REQUESTS_PER_MINUTE,
+    APPLY_BODY_BYTES_MAX,
+    BODY_BYTES_MAX,
+    BODY_DEPTH_MAX,
+    HEADER_CHARS_MAX,
+    REFUSED_ACTS_PER_MINUTE,
+    REFUSED_TOKENS_PER_MINUTE,
+)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+# Their callers carry no token of a principal. Outcomes are proven by the attempt's token.
+_WITHOUT_TOKEN: Final = frozenset(
+    {"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/jwks.json", "/v1/outcomes"}
+)
+_BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_TEXTS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_OPEN: Final = frozenset(b"[{")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_INLINE_BYTES_MAX: Final = 64 * 1024  # a longer body is looked at on a thread
+
+
+class Edge:
+    """Wraps the application; keeps the counts of callers in this process's memory."""
+
+    def __init__(self, app: App, *, services: Services) -> None:
+        self._app = app
+        self._services = services
+        self._counts = MovingWindowRateLimiter(MemoryStorage())
+        self._anonymous = RateLimitItemPerMinute(ANONYMOUS_REQUESTS_PER_MINUTE)
+        self._guesses = RateLimitItemPerMinute(REFUSED_TOKENS_PER_MINUTE)
+        self._refusals = RateLimitItemPerMinute(REFUSED_ACTS_PER_MINUTE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._admit(scope)
+            body = await _body_of(scope, receive)
+        except ApiProblem as problem:
+            await _answer(problem, send)
+            return
+        except PortError as error:
+            await _answer(of_port_error(error), send)
+            return
+        scope["state"]["fingerprint"] = _fingerprint(scope, body)
+        await self._app(scope, _replayed(body, receive), self._counting(scope, send))
+
+    async def _admit(self, scope: Scope) -> None:
+        """Put the proven caller into the scope, or refuse."""
+        address = scope["client"][0] if scope.get("client") else "-"
+        scope.setdefault("state", {})
+        if scope["path"] in _WITHOUT_TOKEN:
+            if not self._counts.hit(self._anonymous, "anonymous", address):
+                raise _too_many("this address")
+            return
+        if not self._counts.test(self._guesses, "guesses", address):
+            raise _too_many("this address, for tokens that were refused")
+        bearer = _bearer(scope)
+        principal = None
+        if bearer is not None:
+            principal = await run_in_threadpool(
+                self._services.authenticator.authenticate,
+                bearer,
+                now_us=self._services.clock.now().wall_us,
+            )
+        if principal is None:
+            self._counts.hit(self._guesses, "guesses", address)
+            detail = "send a valid token as `Authorization: Bearer ...`; make one with " + (
+                "`punctual token create`"
+            )
+            raise ApiProblem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
+        if not self._counts.test(self._refusals, "refusals", principal.principal_id):
+            raise _too_many("this principal, for acts that were refused")
+        scope["state"]["principal"] = principal
+
+    def _counting(self, scope: Scope, send: Send) -> Send:
+        """Count refusals of privilege: each leaves an audit entry, which must not be a flood."""
+        principal = scope["state"].get("principal")
+        if principal is None:
+            return send
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 403:
+                self._counts.hit(self._refusals, "refusals", principal.principal_id)
+            await send(message)
+
+        return counted
+
+
+def _bearer(scope: Scope) -> str | None:
+    """The one bearer token of the request."""
+    found = [value for name, value in scope["headers"] if name == b"authorization"]
+    if len(found) != 1:
+        return None
+    scheme, _, token = found[0].decode("latin-1").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+async def _body_of(scope: Scope, receive: Receive) -> bytes:
+    """The body, whole, within its bounds, and JSON as far as its shape tells."""
+    headers = dict(scope["headers"])
+    limit = APPLY_BODY_BYTES_MAX if scope["path"] == "/v1/apply" else BODY_BYTES_MAX
+    declared = headers.get(b"content-length", b"0")
+    if declared.isdigit() and int(declared) > limit:
+        raise _too_big(limit)
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise _too_big(limit)
+        if not message.get("more_body", False):
+            break
+    body = b"".join(parts)
+    if body and scope["method"] in _BODY_METHODS:
+        if len(body) <= _INLINE_BYTES_MAX:
+            _check_json(headers, body)
+        else:
+            await run_in_threadpool(_check_json, headers, body)
+    return body
+
+
+def _check_json(headers: dict[bytes, bytes], body: bytes) -> None:
+    content_type = headers.get(b"content-type", b"").decode("latin-1")
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise ApiProblem(415, "not_json", "Content-Type: send JSON as application/json")
+    _check_depth(body)
+    try:
+        json.loads(body, parse_constant=_refused_constant, object_pairs_hook=_unique_keys)
+    except (ValueError, RecursionError) as error:
+        detail = f"the body is not JSON: {str(error)[:80]}"
+        raise ApiProblem(400, "not_json", detail) from None
+
+
+def _check_depth(body: bytes) -> None:
+    """Before any parser recurses into it."""
+    depth = 0
+    for byte in _TEXTS.sub(b"", body).translate(None, delete=_NO_BRACKETS):
+        depth += 1 if byte in _OPEN else -1
+        if depth > BODY_DEPTH_MAX:
+            detail = f"the body: at most {BODY_DEPTH_MAX} levels of nesting"
+            raise ApiProblem(422, "too_deep", detail)
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _refused_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _fingerprint(scope: Scope, body: bytes) -> str:
+    """What must be equal in a repeat of a request: method, path, query and body."""
+    digest = hashlib.sha256()
+    for part in (scope["method"].encode(), scope["raw_path"], scope["query_string"], body):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body again, once; then what comes is the connection's own."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _too_big(limit: int) -> ApiProblem:
+    detail = f"the body has more than {limit:,} bytes: send less, or a reference to the data"
+    return ApiProblem(413, "too_big", detail, headers={"Connection": "close"})
+
+
+def _too_many(whose: str) -> ApiProblem:
+    detail = f"too many requests of {whose}: try again in a minute"
+    return ApiProblem(429, "too_many_requests", detail, headers={"Retry-After": "60"})
+
+
+async def _answer(problem: ApiProblem, send: Send) -> None:
+    body = json.dumps(problem.document()).encode()
+    headers = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *((name.encode(), value.encode()) for name, value in problem.headers.items()),
+    ]
+    start = {"type": "http.response.start", "status": problem.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def checked_key(text: str | None) -> str | None:
+    """An Idempotency-Key that can be stored."""
+    if text is None:
+        return None
+    if not 0 < len(text) <= HEADER_CHARS_MAX or not text.isprintable():
+        detail = f"Idempotency-Key: 1 to {HEADER_CHARS_MAX} printable characters"
+        raise ApiProblem(400, "bad_key", detail)
+    return text

@@ -1,0 +1,61 @@
+"""Finding what a call names, or saying that it is not there."""
+
+from control_api.call import Call
+from control_api.problems import ApiProblem, FieldProblem, invalid, not_found
+from ports.principals import GrantKind
+from ports.records import TenantRecord, TriggerRecord
+from scheduling.limits import ECHO_CHARS_MAX
+from schemas.manifest_fields import name_problem
+from schemas.refusals import did_you_mean
+
+_NAMES_SEARCHED_MAX = 1_000
+
+
+def tenant_of(call: Call, tenant_id: str) -> TenantRecord:
+    """The tenant, for a caller that may read it; 404 otherwise."""
+    call.require(GrantKind.READ, tenant_id, act="read")
+    for tenant in call.services.store.registry.tenants():
+        if tenant.tenant_id == tenant_id:
+            return tenant
+    raise not_found("tenant", f"there is no tenant {shown(tenant_id)}")
+
+
+def trigger_of(call: Call, tenant_id: str, name: str) -> TriggerRecord:
+    """The undeleted trigger of that name or id; 404 with the closest name otherwise."""
+    call.require(GrantKind.READ, tenant_id, act="read")
+    registry = call.services.store.registry
+    found = registry.find_triggers(name, tenant_id=tenant_id)
+    for trigger in found:
+        if trigger.name == name:
+            return trigger
+    if found:
+        return found[0]
+    known = [each.name for each in registry.triggers(tenant_id, limit=_NAMES_SEARCHED_MAX)]
+    close = did_you_mean(name, known)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise not_found("trigger", f"{shown(tenant_id)} has no trigger {shown(name)}{hint}")
+
+
+def check_name(field: str, text: str) -> None:
+    """Refuse what cannot be the name of something new."""
+    problem = name_problem(text)
+    if problem is not None:
+        raise invalid(field, problem)
+
+
+def check_trigger_match(call: Call, trigger: TriggerRecord) -> None:
+    """An ETag of another trigger that had the name before is stale."""
+    if call.match.trigger_id not in (None, trigger.trigger_id):
+        detail = "If-Match: this ETag is of a deleted trigger of the same name: read it again"
+        raise ApiProblem(412, "stale", detail, fields=[FieldProblem("If-Match", detail)])
+
+
+def needs_match(what: str) -> ApiProblem:
+    """A replacement that does not say what it replaces."""
+    detail = f"If-Match: {what} exists and differs: send its ETag, or `*` to replace it as it is"
+    return ApiProblem(428, "match_missing", detail, fields=[FieldProblem("If-Match", detail)])
+
+
+def shown(text: str) -> str:
+    """A name as a message may show it."""
+    return repr(text if len(text) <= ECHO_CHARS_MAX else text[:ECHO_CHARS_MAX] + "...")

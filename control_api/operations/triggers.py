@@ -1,0 +1,194 @@
+"""Triggers: put, read, list, delete."""
+
+from collections.abc import Collection
+
+from control_api.answers.expand import Versions
+from control_api.call import Call
+from control_api.definitions import definition_of, probed_recurrence, refusal_text
+from control_api.operations.finding import (
+    check_name,
+    check_trigger_match,
+    needs_match,
+    tenant_of,
+    trigger_of,
+)
+from control_api.operations.trigger_views import changed_out, trigger_out
+from control_api.pages import page_of, read_cursor
+from control_api.problems import ApiProblem, FieldProblem, invalid
+from control_api.replies import Reply, etag_after, etag_of
+from ports.changes import ChangeKind, ChangeResult, DeleteTrigger, PutTrigger
+from ports.errors import ChangeRefused, ProblemKind
+from ports.principals import GrantKind
+from ports.records import TriggerDefinition, TriggerRecord
+from scheduling import InvalidRecurrence
+from scheduling.limits import HORIZON_S_DEFAULT
+from scheduling.vocabulary import TriggerState
+from schemas.api.common import Page
+from schemas.api.triggers import TriggerChanged, TriggerOut
+from schemas.manifest import TriggerSpec
+
+
+def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Reply[TriggerChanged]:
+    """Create the trigger, or replace its definition by a new version.
+
+    Without If-Match it creates, or confirms what is there already; a definition that differs is
+    then refused with 428. A horizon beyond the default and beyond what the trigger has needs the
+    grant `policy`.
+    """
+    call.require(GrantKind.AUTHOR, tenant_id, act="put a trigger")
+    check_name("name", name)
+    tenant = tenant_of(call, tenant_id)
+    _check_pause(body)
+    stored, current = _stored(call, tenant_id, name)
+    if stored is not None:
+        check_trigger_match(call, stored)
+    horizon_s, source = _horizon(call, tenant_id, body, current)
+    definition = definition_of(
+        body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
+    )
+    _check_payload(body, current)
+    try:
+        probed_recurrence(definition, tenant_id=tenant_id, name=name, now_us=call.now_us())
+    except InvalidRecurrence as refused:
+        raise invalid(*refusal_text(refused)) from None
+    result = _put(call, tenant_id, name, definition)
+    created = result.kind is ChangeKind.CREATED
+    return Reply(
+        body=changed_out(call, result),
+        status=201 if created else 200,
+        etag=etag_after(result),
+        location=f"/v1/tenants/{tenant_id}/triggers/{name}" if created else None,
+        replayed=result.replayed,
+    )
+
+
+def get_trigger(call: Call, tenant_id: str, name: str) -> Reply[TriggerOut]:
+    """One trigger by name or id."""
+    trigger = trigger_of(call, tenant_id, name)
+    versions = Versions(call.services.store.registry)
+    return Reply(
+        body=trigger_out(trigger, versions, now_us=call.now_us()),
+        etag=etag_of(trigger.revision, trigger_id=trigger.trigger_id),
+    )
+
+
+def list_triggers(
+    call: Call,
+    *,
+    tenant_id: str | None,
+    states: Collection[TriggerState],
+    target_id: str | None,
+    name_prefix: str,
+    cursor: str | None,
+    limit: int,
+) -> Reply[Page[TriggerOut]]:
+    """Undeleted triggers by tenant and name; without a tenant, all of the platform."""
+    if tenant_id is not None:
+        tenant_of(call, tenant_id)
+    else:
+        call.require(GrantKind.READ, None, act="list the triggers of all tenants")
+    after = read_cursor(cursor, 2)
+    found = call.services.store.registry.triggers(
+        tenant_id,
+        states=states,
+        target_id=target_id,
+        name_prefix=name_prefix,
+        after=None if after is None else (after[0], after[1]),
+        limit=limit,
+    )
+    versions = Versions(call.services.store.registry)
+    now_us = call.now_us()
+    items = [trigger_out(trigger, versions, now_us=now_us) for trigger in found]
+    last = (found[-1].tenant_id, found[-1].name) if found else ()
+    return Reply(body=page_of(items, last, limit=limit))
+
+
+def delete_trigger(
+    call: Call, tenant_id: str, name: str, *, note: str | None
+) -> Reply[TriggerChanged]:
+    """End the trigger for good; its rows stay, what waits is stopped."""
+    call.require(GrantKind.AUTHOR, tenant_id, act="delete a trigger")
+    name = _name_for_change(call, tenant_id, name)
+    (result,) = call.apply(
+        DeleteTrigger(
+            tenant_id=tenant_id, name=name, note=note, expected_revision=call.match.revision
+        )
+    )
+    return Reply(body=changed_out(call, result), replayed=result.replayed)
+
+
+def _name_for_change(call: Call, tenant_id: str, name: str) -> str:
+    """The trigger's name, its ETag looked at; a repeated request may find it gone by now."""
+    try:
+        trigger = trigger_of(call, tenant_id, name)
+    except ApiProblem:
+        if call.request is None:
+            raise
+        return name
+    check_trigger_match(call, trigger)
+    return trigger.name
+
+
+def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -> ChangeResult:
+    change = PutTrigger(
+        tenant_id=tenant_id,
+        name=name,
+        definition=definition,
+        expected_revision=call.expected_revision if call.match.is_given else 0,
+    )
+    try:
+        (result,) = call.apply(change)
+    except ChangeRefused as refused:
+        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+            raise
+        # There is one already: confirm it where it says the same, which changes nothing.
+        (result,) = call.apply(
+            PutTrigger(tenant_id=tenant_id, name=name, definition=definition), dry_run=True
+        )
+        if result.kind is not ChangeKind.UNCHANGED:
+            raise needs_match(f"the trigger {tenant_id}/{name}") from None
+    return result
+
+
+def _stored(
+    call: Call, tenant_id: str, name: str
+) -> tuple[TriggerRecord | None, TriggerDefinition | None]:
+    registry = call.services.store.registry
+    for trigger in registry.find_triggers(name, tenant_id=tenant_id):
+        if trigger.name == name:
+            key = (tenant_id, trigger.trigger_id)
+            return trigger, registry.definition(*key, version=trigger.version)
+    return None, None
+
+
+def _horizon(
+    call: Call, tenant_id: str, body: TriggerSpec, current: TriggerDefinition | None
+) -> tuple[int, str]:
+    """(seconds, who chose it); as it is where the body leaves it open."""
+    before_s, source = HORIZON_S_DEFAULT, "default"
+    if current is not None:
+        before_s, source = current.catchup_horizon_s, current.horizon_source
+    if body.horizon_s is None or body.horizon_s == before_s:
+        return before_s, source
+    if body.horizon_s > max(before_s, HORIZON_S_DEFAULT):
+        call.require(GrantKind.POLICY, tenant_id, act="extend a horizon")
+    return body.horizon_s, f"chosen by {call.principal.principal_id}"
+
+
+def _check_payload(body: TriggerSpec, current: TriggerDefinition | None) -> None:
+    """What is never shown cannot be sent back: leaving it out must not delete it unnoticed."""
+    if current is None or not current.has_payload or "payload_json" in body.model_fields_set:
+        return
+    raise invalid(
+        "payload",
+        "this trigger has one, which is never shown: send it again, or send null to remove it",
+    )
+
+
+def _check_pause(body: TriggerSpec) -> None:
+    given = {"paused", "pause_note", "resume_rule"} & body.model_fields_set
+    if not given:
+        return
+    detail = "pausing is an act of its own: POST .../{name}:pause or :resume"
+    fields = [FieldProblem(field, detail) for field in sorted(given)]
+    raise ApiProblem(422, "invalid", f"{sorted(given)[0]}: {detail}", fields=fields)

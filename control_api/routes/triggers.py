@@ -1,0 +1,119 @@
+"""Management routes of triggers."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query, Response
+from pydantic import BaseModel
+
+from control_api.operations import standing, triggers
+from control_api.routes.requests import WRITES, Read, Write, problems, respond
+from scheduling.limits import NAME_CHARS_MAX, NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
+from scheduling.vocabulary import TriggerState
+from schemas.api.common import Page
+from schemas.api.triggers import (
+    PauseIn,
+    ResumeIn,
+    RunIn,
+    RunOut,
+    TriggerChanged,
+    TriggerOut,
+)
+from schemas.manifest import TriggerSpec
+
+router = APIRouter(tags=["triggers"])
+_ONE = "/v1/tenants/{tenant}/triggers/{name}"
+
+
+@router.get("/v1/triggers", response_model=Page[TriggerOut], responses=problems())
+def list_triggers(
+    call: Read,
+    response: Response,
+    tenant: str | None = None,
+    state: Annotated[list[TriggerState] | None, Query()] = None,
+    target: str | None = None,
+    prefix: Annotated[str, Query(max_length=NAME_CHARS_MAX)] = "",
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """Triggers by tenant and name."""
+    reply = triggers.list_triggers(
+        call,
+        tenant_id=tenant,
+        states=state or (),
+        target_id=target,
+        name_prefix=prefix,
+        cursor=cursor,
+        limit=limit,
+    )
+    return respond(response, reply)
+
+
+@router.get(_ONE, response_model=TriggerOut, responses=problems())
+def get_trigger(call: Read, response: Response, tenant: str, name: str) -> BaseModel:
+    """One trigger, by name or id."""
+    return respond(response, triggers.get_trigger(call, tenant, name))
+
+
+@router.put(
+    _ONE,
+    response_model=TriggerChanged,
+    responses=WRITES | {201: {"model": TriggerChanged, "description": "Created"}},
+)
+def put_trigger(
+    call: Write, response: Response, tenant: str, name: str, body: TriggerSpec
+) -> BaseModel:
+    """Create a trigger, or replace its definition (If-Match)."""
+    return respond(response, triggers.put_trigger(call, tenant, name, body))
+
+
+@router.delete(_ONE, response_model=TriggerChanged, responses=WRITES)
+def delete_trigger(
+    call: Write,
+    response: Response,
+    tenant: str,
+    name: str,
+    note: Annotated[str | None, Query(min_length=1, max_length=NOTE_CHARS_MAX)] = None,
+) -> BaseModel:
+    """End a trigger; its rows stay, what waits is stopped."""
+    return respond(response, triggers.delete_trigger(call, tenant, name, note=note))
+
+
+@router.post(_ONE + ":pause", response_model=TriggerChanged, responses=WRITES)
+def pause_trigger(
+    call: Write,
+    response: Response,
+    tenant: str,
+    name: str,
+    body: Annotated[PauseIn, Body()] = PauseIn(),  # noqa: B008 -- frozen
+) -> BaseModel:
+    """Stop deciding until the trigger is resumed."""
+    return respond(response, standing.pause_trigger(call, tenant, name, body))
+
+
+@router.post(_ONE + ":resume", response_model=TriggerChanged, responses=WRITES)
+def resume_trigger(
+    call: Write,
+    response: Response,
+    tenant: str,
+    name: str,
+    body: Annotated[ResumeIn, Body()] = ResumeIn(),  # noqa: B008 -- frozen
+) -> BaseModel:
+    """End a pause or a quarantine; the policy says what becomes of the paused time."""
+    return respond(response, standing.resume_trigger(call, tenant, name, body))
+
+
+@router.post(
+    _ONE + ":run",
+    response_model=RunOut,
+    status_code=202,
+    responses=WRITES,
+)
+def run_trigger(
+    call: Write,
+    response: Response,
+    tenant: str,
+    name: str,
+    body: Annotated[RunIn, Body()] = RunIn(),  # noqa: B008 -- frozen
+) -> BaseModel:
+    """One fire now, beside the schedule."""
+    return respond(response, standing.run_trigger(call, tenant, name, body))

@@ -1,0 +1,1 @@
+"""The bodies of the control API, as pydantic models."""
