@@ -1,7 +1,8 @@
 """The history port on SQLite: the ledger itself, read through the view `fire_history`.
 
-Every page is a few index walks that read no more of the ledger than they return; except a
-filter on `accepted` or `succeeded`, which walks back until it has found enough.
+Every page is a few index walks that read no more of the ledger than they return; except for a
+filter that few rows meet (`accepted`, `succeeded`, a cause, a lane), which walks back until it has
+found enough.
 """
 
 import heapq
@@ -12,13 +13,15 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from adapters.sqlite_database import SqliteDatabase
+from adapters.sqlite_trigger_rows import trigger_record
 from ports.history import HistoryPort
-from ports.records import AttemptRecord, AuditRecord, FireRecord, GapRecord
+from ports.records import AttemptRecord, FireRecord, GapRecord, TriggerRecord
 from scheduling.keys import FireKey
 from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, Origin
 
 _INSTANT_US_MIN = -(2**63)
 _INSTANT_US_MAX = 2**63 - 1
+_UNDISPATCHED = frozenset({FireState.NOT_DISPATCHED})  # only these rows have a cause
 # The states that have an index of their own.
 _UNFINISHED = frozenset({FireState.HELD, FireState.READY, FireState.QUEUED, FireState.DISPATCHING})
 _TROUBLED = frozenset(
@@ -45,15 +48,23 @@ class SqliteHistory(HistoryPort):
         tenant_id: str | None = None,
         trigger_id: str | None = None,
         states: Collection[FireState] = (),
+        causes: Collection[Cause] = (),
+        lanes: Collection[Lane] = (),
         from_us: int | None = None,
         through_us: int | None = None,
         after: FireKey | None = None,
         limit: int,
     ) -> list[FireRecord]:
+        if causes:
+            states = _UNDISPATCHED.intersection(states or _UNDISPATCHED)
+            if not states:
+                return []
         wanted = _Wanted(
             tenant_id=tenant_id,
             trigger_id=trigger_id,
             states=frozenset(states),
+            causes=frozenset(causes),
+            lanes=frozenset(lanes),
             from_us=_INSTANT_US_MIN if from_us is None else from_us,
             end=_end(through_us, after),
             limit=limit,
@@ -77,6 +88,11 @@ class SqliteHistory(HistoryPort):
             last_us = record.key.scheduled_us if record.through_us is None else record.through_us
             if last_us >= instant_us:
                 return record
+        return None
+
+    def fire(self, key: FireKey) -> FireRecord | None:
+        for row in self._rows("history_fire", key._asdict()):
+            return _fire(row)
         return None
 
     def attempts(self, key: FireKey) -> list[AttemptRecord]:
@@ -109,14 +125,26 @@ class SqliteHistory(HistoryPort):
             for row in self._rows("history_gaps", {"tenant_id": tenant_id})
         ]
 
-    def backlog(self) -> dict[str, int]:
-        with self._database.read() as connection:
-            waiting = connection.execute(self._sql["history_backlog"]).fetchall()
-            (unplanned,) = connection.execute(self._sql["history_gap_remainder"]).fetchone()
+    def backlog(
+        self, tenant_id: str | None = None, *, trigger_id: str | None = None
+    ) -> dict[str, int]:
+        subject = {"tenant_id": tenant_id, "trigger_id": trigger_id}
         counts: dict[str, int] = {lane.value: 0 for lane in Lane}
-        counts |= dict(waiting)
-        counts[Lane.CATCH_UP.value] += unplanned
+        with self._database.read() as connection:
+            counts |= self._waiting(connection, subject)
+            unplanned = connection.execute(self._sql["history_gap_remainder"], subject).fetchone()
+        counts[Lane.CATCH_UP.value] += unplanned[0]
         return counts
+
+    def upcoming(
+        self, tenant_id: str, *, through_us: int | None = None, limit: int
+    ) -> list[TriggerRecord]:
+        parameters = {
+            "tenant_id": tenant_id,
+            "through_us": _INSTANT_US_MAX if through_us is None else through_us,
+            "row_limit": limit,
+        }
+        return [trigger_record(row) for row in self._rows("history_upcoming", parameters)]
 
     def oldest_undispatched_due_us(self) -> int | None:
         """The next due time still ahead when nothing waits: compare it with your own now."""
@@ -130,13 +158,21 @@ class SqliteHistory(HistoryPort):
             ).fetchone()
         return None if latest_us is None else (count, latest_us)
 
-    def audit(self, *, limit: int) -> list[AuditRecord]:
-        rows = self._rows("audit_newest", {"row_limit": limit})
-        return [AuditRecord._make(row) for row in rows]
-
     def _rows(self, statement: str, parameters: dict[str, Any]) -> list[_Row]:
         with self._database.read() as connection:
             return connection.execute(self._sql[statement], parameters).fetchall()
+
+    def _waiting(
+        self, connection: sqlite3.Connection, subject: dict[str, str | None]
+    ) -> dict[str, int]:
+        """Waiting fires per lane, where there are any; a trigger's id has one tenant."""
+        if subject["trigger_id"] is None:
+            return dict(connection.execute(self._sql["history_backlog"], subject).fetchall())
+        if subject["tenant_id"] is None:
+            found = connection.execute(self._sql["history_tenant_of_trigger"], subject).fetchone()
+            subject = subject | {"tenant_id": found and found[0]}
+        statement = self._sql["history_backlog_of_trigger"]
+        return dict(connection.execute(statement, subject).fetchall())
 
     def _pages(self, connection: sqlite3.Connection, wanted: "_Wanted") -> Iterator[_Row]:
         """The rows that begin within the window, newest first."""
@@ -181,16 +217,19 @@ class _Wanted(NamedTuple):
     tenant_id: str | None
     trigger_id: str | None
     states: frozenset[FireState]
+    causes: frozenset[Cause]
+    lanes: frozenset[Lane]
     from_us: int
     end: _End
     limit: int
 
     def parameters(self, end: _End) -> dict[str, object]:
-        states = json.dumps(sorted(state.value for state in self.states)) if self.states else None
         return {
             "tenant_id": self.tenant_id,
             "trigger_id": self.trigger_id,
-            "states": states,
+            "states": _any_of(self.states),
+            "causes": _any_of(self.causes),
+            "lanes": _any_of(self.lanes),
             "from_us": self.from_us,
             "row_limit": self.limit,
             **end._asdict(),
@@ -204,6 +243,11 @@ class _Wanted(NamedTuple):
         elif tenant_id > end.before_tenant_id:
             end = _End(end.before_us, "", "", 0)
         return self.parameters(end) | {"tenant_id": tenant_id}
+
+
+def _any_of(words: Collection[str]) -> str | None:
+    """A filter's words as the statements take them; None lets everything through."""
+    return json.dumps(sorted(words)) if words else None
 
 
 def _end(through_us: int | None, after: FireKey | None) -> _End:

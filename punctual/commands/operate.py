@@ -53,7 +53,7 @@ _LEASE_COLUMNS = (
 def audit(limit: int, data: Path, as_json: bool) -> None:
     """List what people and owners did, newest first."""
     with opened(data) as store:
-        entries = store.history.audit(limit=limit)
+        entries = store.audit.entries(limit=limit)
     if as_json:
         say_json([_audit_json(entry) for entry in entries])
         return

@@ -175,7 +175,7 @@ class FactReader:
         if action is None:
             return None
         subject = (self.trigger.tenant_id, self.trigger.name)
-        entries = self.store.history.audit(limit=AUDIT_ENTRIES_SEARCHED_MAX)
+        entries = self.store.audit.entries(limit=AUDIT_ENTRIES_SEARCHED_MAX)
         return next(
             (
                 entry

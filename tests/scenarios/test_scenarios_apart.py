@@ -210,4 +210,4 @@ def test_scenario_br_095_four_skewed_clocks_fire_each_instant_once(
     assert {fire.state for fire in fires} == {FireState.SUCCEEDED}
     received = [to_text(receipt.fire.key.scheduled_us) for receipt in service.target.receipts]
     assert received == expected
-    assert service.store.history.audit(limit=1_000)
+    assert service.store.audit.entries(limit=1_000)

@@ -41,7 +41,7 @@ class World:
         self.store.registry.apply(
             [
                 PutTenant(tenant=a_tenant()),
-                PutTarget(target=a_target()),
+                put_target(),
                 PutTrigger(tenant_id="acme", name="minutely", definition=a_definition()),
             ],
             now_us=at(0),
@@ -64,7 +64,7 @@ class World:
         return self.lanes.depth().get(Lane.ON_TIME, 0)
 
     def actions(self) -> list[str]:
-        return [entry.action for entry in self.store.history.audit(limit=20)]
+        return [entry.action for entry in self.store.audit.entries(limit=20)]
 
     def close(self) -> None:
         self.lane_database.close()

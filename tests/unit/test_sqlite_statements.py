@@ -11,6 +11,14 @@ from adapters.sqlite_database import SqliteDatabase, named_sql
 
 # What a million fires must not make slow, and the index that keeps it quick.
 INDEXES = {
+    "audit_entries": "audit_entry USING INTEGER PRIMARY KEY (rowid<?)",
+    "audit_entries_of_tenant": "INDEX audit_entry_tenant (tenant_id=? AND audit_id<?)",
+    "audit_entries_of_subject": (
+        "INDEX audit_entry_subject (tenant_id=? AND subject=? AND audit_id<?)"
+    ),
+    "registry_triggers": "t USING INDEX trigger_name (tenant_id=? AND name>? AND name<?)",
+    "registry_find_triggers": "t USING INDEX trigger_name (tenant_id=? AND name=?)",
+    "registry_spans": "trigger_span USING PRIMARY KEY (tenant_id=? AND trigger_id=?)",
     "history_fires": "fire USING INDEX fire_by_instant (tenant_id=? AND scheduled_instant>?",
     "history_fires_troubled": "fire USING INDEX fire_troubled (tenant_id=?",
     "history_fires_of_trigger": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND sched",
@@ -18,7 +26,12 @@ INDEXES = {
     "history_ranges_over": "fire USING INDEX fire_range (through_instant>?)",
     "history_changed_since": "fire USING INDEX fire_changed (changed_at>?)",
     "history_newest_live_row": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND sched",
+    "history_fire": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND scheduled_instant=? ",
     "history_backlog": "SCAN fire USING COVERING INDEX fire_waiting",
+    "history_backlog_of_trigger": (
+        "f USING COVERING INDEX fire_waiting (partition_id=? AND state=?)"
+    ),
+    "history_upcoming": "due_index_row USING PRIMARY KEY (tenant_id=?)",
     "history_oldest_undispatched_due": (
         "fire USING COVERING INDEX fire_waiting (partition_id=? AND state=?)"
     ),
@@ -45,6 +58,17 @@ OF_AN_OWNER = {
     "repair_buffered_without_slot": "f USING INDEX fire_waiting (partition_id=? AND state=? AND ",
     "repair_stopped_waiting": "f USING COVERING INDEX fire_waiting (partition_id=? AND state=?)",
     "repair_gaps": "g USING INDEX gap_partition (partition_id=?)",
+}
+# What is read a page at a time, and must not be sorted anew for each.
+PAGES = {
+    "audit_entries",
+    "audit_entries_of_tenant",
+    "audit_entries_of_subject",
+    "history_fires",
+    "history_fires_troubled",
+    "history_fires_of_trigger",
+    "registry_triggers",
+    "registry_spans",
 }
 
 
@@ -76,6 +100,11 @@ def test_statement_fits_the_schema(database: SqliteDatabase, name: str) -> None:
 @pytest.mark.parametrize(("name", "step"), INDEXES.items())
 def test_statement_uses_its_index(database: SqliteDatabase, name: str, step: str) -> None:
     assert step in "\n".join(plan(database, named_sql()[name]))
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_page_is_read_in_the_order_of_its_index(database: SqliteDatabase, name: str) -> None:
+    assert "USE TEMP B-TREE" not in "\n".join(plan(database, named_sql()[name]))
 
 
 @pytest.mark.parametrize(("name", "step"), OF_AN_OWNER.items())

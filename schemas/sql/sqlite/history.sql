@@ -6,6 +6,8 @@ WHERE tenant_id = :tenant_id
     < (:before_us, :before_trigger_id, :before_sequence)
   AND scheduled_instant >= :from_us
   AND (:states IS NULL OR state IN (SELECT value FROM json_each(:states)))
+  AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
 ORDER BY scheduled_instant DESC, trigger_id DESC, sequence DESC
 LIMIT :row_limit;
 
@@ -19,6 +21,8 @@ WHERE (state = 'failed' OR state = 'refused' OR state = 'unknown' OR state = 'un
     < (:before_us, :before_trigger_id, :before_sequence)
   AND scheduled_instant >= :from_us
   AND +state IN (SELECT value FROM json_each(:states))
+  AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
 ORDER BY scheduled_instant DESC, trigger_id DESC, sequence DESC
 LIMIT :row_limit;
 
@@ -28,6 +32,8 @@ WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
   AND (scheduled_instant, sequence) < (:before_us, :before_sequence)
   AND scheduled_instant >= :from_us
   AND (:states IS NULL OR state IN (SELECT value FROM json_each(:states)))
+  AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
 ORDER BY scheduled_instant DESC, sequence DESC
 LIMIT :row_limit;
 
@@ -37,6 +43,7 @@ SELECT fire_history.* FROM (
   SELECT tenant_id, trigger_id, scheduled_instant, sequence FROM fire
   WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
     AND +state IN (SELECT value FROM json_each(:states))
+    AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
     AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
     AND (+scheduled_instant, tenant_id, trigger_id, sequence)
       < (:before_us, :before_tenant_id, :before_trigger_id, :before_sequence)
@@ -58,6 +65,8 @@ WHERE through_instant >= :from_us
   AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
   AND (:trigger_id IS NULL OR trigger_id = :trigger_id)
   AND (:states IS NULL OR +state IN (SELECT value FROM json_each(:states)))
+  AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
 ORDER BY +scheduled_instant DESC, tenant_id DESC, trigger_id DESC, sequence DESC
 LIMIT :row_limit;
 
@@ -78,6 +87,11 @@ WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
   AND scheduled_instant <= :instant_us AND sequence = 0
 ORDER BY scheduled_instant DESC LIMIT 1;
 
+-- name: history_fire
+SELECT * FROM fire_history
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
+  AND scheduled_instant = :scheduled_us AND sequence = :sequence;
+
 -- name: history_attempts
 SELECT n, dispatched_at, claimed_until, finished_at, transport_result, http_status, error
 FROM attempt
@@ -97,11 +111,37 @@ ORDER BY tenant_id, trigger_id, after_instant;
 SELECT lane, count(*) FROM fire
 WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
   AND state <> 'dispatching'
+  AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
 GROUP BY lane;
 
--- name: history_gap_remainder$
+-- name: history_backlog_of_trigger
+-- Through what waits in its partition; the cross join keeps SQLite from reading all fires first.
+SELECT f.lane, count(*)
+FROM trigger AS t
+CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = t.partition_id
+  AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
+  AND f.state IN ('held', 'ready', 'queued')
+  AND f.tenant_id = t.tenant_id AND f.trigger_id = t.trigger_id
+WHERE t.tenant_id = :tenant_id AND t.trigger_id = :trigger_id
+GROUP BY f.lane;
+
+-- name: history_gap_remainder
 SELECT coalesce(sum(instant_count - planned_count), 0) FROM gap
-WHERE planned_through < through_instant;
+WHERE planned_through < through_instant
+  AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
+  AND (:trigger_id IS NULL OR trigger_id = :trigger_id);
+
+-- name: history_upcoming
+SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
+  t.pause_note, t.quarantine_error, d.decided_through, d.next_due_at, d.fired_count, t.created_at
+FROM (
+  SELECT * FROM due_index_row
+  WHERE tenant_id = :tenant_id AND next_due_at <= :through_us
+  ORDER BY next_due_at, trigger_id
+  LIMIT :row_limit
+) AS d
+CROSS JOIN trigger AS t ON t.tenant_id = d.tenant_id AND t.trigger_id = d.trigger_id
+ORDER BY d.next_due_at, d.trigger_id;
 
 -- name: history_oldest_undispatched_due$
 -- One seek a partition and state, so that held fires, however many, are never read.

@@ -48,7 +48,7 @@ def test_broken_rule_shows_its_error_on_the_trigger(broken: HandCrank) -> None:
 
 def test_quarantine_is_audited_and_announced(broken: HandCrank) -> None:
     broken.commit(_name(0))
-    (entry,) = broken.store.history.audit(limit=1)
+    (entry,) = broken.store.audit.entries(limit=1)
     assert (entry.action, entry.tenant_id, entry.subject) == ("quarantine", TENANT, _name(1))
     event = broken.store.outbox.pending(limit=100)[-1]
     assert (event.trigger_id, event.event) == (broken.ids[_name(1)], "TriggerChanged")

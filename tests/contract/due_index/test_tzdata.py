@@ -53,7 +53,7 @@ def test_adopt_pins_counts_moved_triggers_and_audits(other: HandCrank, peek: Sto
     assert other.store.due_index.adopt_tzdata(now_us=other.now_us, actor="bob") == (1, 1)
     assert {row.trigger_id: row for row in peek.due_index()} == other_rows
     assert other.store.due_index.pinned_tzdata() == OTHER
-    (entry,) = other.store.history.audit(limit=1)
+    (entry,) = other.store.audit.entries(limit=1)
     assert (entry.actor, entry.action, entry.subject) == ("bob", "tzdata_adopt", OTHER)
     assert entry.prior_value == tzdata_version()
     assert entry.note == "1 of 1 triggers moved"

@@ -1,9 +1,12 @@
 """History: changes, attempts and gaps."""
 
+import pytest
+
+from ports.records import FireRecord
 from ports.store import Store
 from scheduling.vocabulary import FireState
 from tests.contract.factories import StoreHarness
-from tests.support.history_records import a_fire, a_gap, an_attempt
+from tests.support.history_records import a_fire, a_gap, a_range, an_attempt
 
 
 def test_changed_since_returns_the_oldest_change_first(harness: StoreHarness, store: Store) -> None:
@@ -16,6 +19,35 @@ def test_changed_since_returns_the_oldest_change_first(harness: StoreHarness, st
     assert store.history.changed_since(60, limit=10) == [same, late]
     assert store.history.changed_since(0, limit=2) == [early, same]
     assert store.history.changed_since(71, limit=10) == []
+
+
+def test_fire_is_the_row_of_that_very_key(harness: StoreHarness, store: Store) -> None:
+    harness.plant_trigger("acme", trigger_id="t1", name="name of t1")
+    scheduled, manual = (a_fire("t1", 5, sequence=sequence) for sequence in (0, 3))
+    skipped = a_range("t1", 10, 19)
+    harness.plant(scheduled, manual, skipped)
+    assert [store.history.fire(fire.key) for fire in (scheduled, manual, skipped)] == [
+        scheduled,
+        manual,
+        skipped,
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(a_fire("t1", 5, sequence=1), id="other_sequence"),
+        pytest.param(a_fire("t1", 12), id="inside_a_range_row"),
+        pytest.param(a_fire("t2", 5), id="other_trigger"),
+        pytest.param(a_fire("t1", 5, tenant_id="beta"), id="other_tenant"),
+    ],
+)
+def test_fire_of_another_key_is_none(
+    harness: StoreHarness, store: Store, other: FireRecord
+) -> None:
+    harness.plant_trigger("acme", trigger_id="t1", name="name of t1")
+    harness.plant(a_fire("t1", 5), a_range("t1", 10, 19))
+    assert store.history.fire(other.key) is None
 
 
 def test_attempts_are_those_of_the_fire_by_number(harness: StoreHarness, store: Store) -> None:

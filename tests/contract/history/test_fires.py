@@ -12,17 +12,26 @@ from tests.contract.factories import StoreHarness
 from tests.support.history_records import a_fire, a_range
 
 STATES = list(FireState)
+CAUSE_OF = {FireState.NOT_DISPATCHED: Cause.OVERLAP}
 TRIGGERS = [("acme", "t1"), ("acme", "t2"), ("beta", "t3"), ("zeta", "t4")]
-# Every trigger has a row each second from 0 to 39, of all states in turn, but for two triggers
-# whose seconds from 10 through 19 are one range row; and some second 5s were run again.
+# Every trigger has a row each second from 0 to 39, of all states in turn, every fourth of them to
+# be caught up; but for two triggers whose seconds from 10 through 19 are one range row; and some
+# second 5s were run again.
 POPULATION = [
-    a_fire(trigger_id, second, tenant_id=tenant_id, state=STATES[(second + shift) % len(STATES)])
+    a_fire(
+        trigger_id,
+        second,
+        tenant_id=tenant_id,
+        state=STATES[(second + shift) % len(STATES)],
+        cause=CAUSE_OF.get(STATES[(second + shift) % len(STATES)]),
+        lane=Lane.CATCH_UP if second % 4 == 3 else Lane.ON_TIME,
+    )
     for shift, (tenant_id, trigger_id) in enumerate(TRIGGERS)
     for second in range(40)
     if not (trigger_id in ("t2", "t3") and 10 <= second <= 19)
 ] + [
     a_range("t2", 10, 19),
-    a_range("t3", 10, 19, tenant_id="beta", cause=Cause.PAUSED),
+    a_range("t3", 10, 19, tenant_id="beta", cause=Cause.PAUSED, lane=Lane.CATCH_UP),
     a_fire("t1", 5, sequence=1, origin=Origin.MANUAL),
     a_fire("t1", 5, sequence=2, origin=Origin.BACKFILL, lane=Lane.BACKFILL),
     a_fire("t3", 5, sequence=1, tenant_id="beta", state=FireState.HELD),
@@ -58,6 +67,23 @@ FILTERS: dict[str, dict[str, Any]] = {
     "troubled_in_a_window": {"states": TROUBLED, "from_us": 15, "through_us": 21},
     "good_ends": {"states": (FireState.ACCEPTED, FireState.SUCCEEDED)},
     "good_ends_in_a_window": {"states": (FireState.ACCEPTED,), "from_us": 12, "through_us": 30},
+    "causes": {"causes": (Cause.PAUSED, Cause.SKIPPED_BY_POLICY)},
+    "cause": {"causes": (Cause.PAUSED,)},
+    "cause_of_nothing": {"causes": (Cause.SHED,)},
+    "cause_of_one_tenant": {"causes": (Cause.SKIPPED_BY_POLICY,), "tenant_id": "acme"},
+    "cause_of_one_trigger": {"causes": (Cause.PAUSED,), "tenant_id": "beta", "trigger_id": "t3"},
+    "cause_in_a_window": {"causes": (Cause.PAUSED,), "from_us": 12, "through_us": 13},
+    "cause_and_its_state": {"causes": (Cause.PAUSED,), "states": TROUBLED},
+    "cause_and_a_state_that_has_none": {"causes": (Cause.PAUSED,), "states": WAITING},
+    "lane": {"lanes": (Lane.BACKFILL,)},
+    "lanes": {"lanes": (Lane.BACKFILL, Lane.CATCH_UP)},
+    "lane_of_one_tenant": {"lanes": (Lane.CATCH_UP,), "tenant_id": "beta"},
+    "lane_of_one_trigger": {"lanes": (Lane.CATCH_UP,), "tenant_id": "acme", "trigger_id": "t1"},
+    "lane_in_a_window": {"lanes": (Lane.CATCH_UP,), "from_us": 12, "through_us": 25},
+    "lane_and_waiting": {"lanes": (Lane.CATCH_UP,), "states": WAITING},
+    "lane_and_troubled": {"lanes": (Lane.CATCH_UP,), "states": TROUBLED},
+    "lane_and_good_ends": {"lanes": (Lane.ON_TIME,), "states": (FireState.ACCEPTED,)},
+    "lane_and_cause": {"lanes": (Lane.CATCH_UP,), "causes": (Cause.PAUSED,)},
     "mixed": {"states": (FireState.ACCEPTED, FireState.HELD, FireState.NOT_DISPATCHED)},
 }
 
@@ -67,6 +93,8 @@ def expected(
     tenant_id: str | None = None,
     trigger_id: str | None = None,
     states: Collection[FireState] = (),
+    causes: Collection[Cause] = (),
+    lanes: Collection[Lane] = (),
     from_us: int | None = None,
     through_us: int | None = None,
 ) -> list[FireRecord]:
@@ -76,6 +104,8 @@ def expected(
         if tenant_id in (None, fire.key.tenant_id)
         and trigger_id in (None, fire.key.trigger_id)
         and (not states or fire.state in states)
+        and (not causes or fire.cause in causes)
+        and (not lanes or fire.lane in lanes)
         and (through_us is None or fire.key.scheduled_us <= through_us)
         and (from_us is None or (fire.through_us or fire.key.scheduled_us) >= from_us)
     ]

@@ -1,4 +1,4 @@
-"""History: the backlog and the number that pages."""
+"""History: the number that pages, and cursors ahead of the clock."""
 
 import pytest
 
@@ -7,30 +7,8 @@ from ports.store import Store
 from scheduling.vocabulary import FireState, HeldReason, Lane
 from tests.contract.factories import StoreHarness
 from tests.support.hand_crank import HandCrank
-from tests.support.history_records import a_fire, a_gap, a_range
+from tests.support.history_records import a_fire
 from tests.support.store_builders import at
-
-
-def test_backlog_of_an_empty_store_is_nothing_on_every_lane(store: Store) -> None:
-    assert store.history.backlog() == {"on_time": 0, "catch_up": 0, "backfill": 0}
-
-
-def test_backlog_counts_waiting_fires_and_what_gaps_still_hold(
-    harness: StoreHarness, store: Store
-) -> None:
-    harness.plant(
-        *(
-            a_fire("t1", 100 * lane_number + number, lane=lane, state=state)
-            for lane_number, lane in enumerate(Lane)
-            for number, state in enumerate(FireState)
-        ),
-        a_fire("t2", 1, lane=Lane.BACKFILL, state=FireState.HELD),
-        a_range("t2", 5, 9),
-        a_gap("t1", 0),
-        a_gap("t1", 2_000, planned_through_us=2_500, planned_count=150),
-        a_gap("t2", 0, planned_through_us=1_000, planned_count=200),
-    )
-    assert store.history.backlog() == {"on_time": 3, "catch_up": 3 + 200 + 50, "backfill": 4}
 
 
 @pytest.mark.parametrize(

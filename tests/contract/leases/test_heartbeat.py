@@ -33,7 +33,7 @@ def test_heartbeat_repeated_renews_and_transfers_nothing(store: Store) -> None:
     result = beat(store, "a", at_us=NOW_US + 2_000_000)
     assert result == Heartbeat(held=dict.fromkeys(ALL, 1))
     assert {lease.expires_us for lease in store.leases.leases()} == {NOW_US + 2_000_000 + TTL_US}
-    assert len(store.history.audit(limit=10)) == 1
+    assert len(store.audit.entries(limit=10)) == 1
 
 
 def test_heartbeat_of_a_second_owner_gets_what_the_first_sheds(store: Store) -> None:
@@ -51,12 +51,12 @@ def test_heartbeats_of_many_owners_settle_on_fair_shares(store: Store, count: in
     for _ in range(3):
         for owner in owners:
             beat(store, owner)
-    moves = len(store.history.audit(limit=10_000))
+    moves = len(store.audit.entries(limit=10_000))
     settled = {owner: beat(store, owner) for owner in owners}
     held = sorted(chain.from_iterable(result.held for result in settled.values()))
     assert held == list(ALL)
     assert max(len(result.held) for result in settled.values()) == -(-PARTITIONS // count)
-    assert len(store.history.audit(limit=10_000)) == moves
+    assert len(store.audit.entries(limit=10_000)) == moves
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_heartbeat_that_transfers_is_one_audit_entry(store: Store) -> None:
     beat(store, "a")
     beat(store, "b")
     beat(store, "a")
-    shed, acquired = store.history.audit(limit=10)
+    shed, acquired = store.audit.entries(limit=10)
     assert acquired == AuditRecord(
         NOW_US,
         "a",
@@ -145,7 +145,7 @@ def test_heartbeat_that_takes_over_names_every_previous_owner(store: Store) -> N
     for owner in ("a", "b", "a", "b"):
         beat(store, owner)
     beat(store, "c", at_us=NOW_US + 60_000_000)
-    newest = store.history.audit(limit=1)[0]
+    newest = store.audit.entries(limit=1)[0]
     assert newest.subject == "partitions 0-255"
     assert json.loads(newest.prior_value or "") == [
         {"owner_id": "a", "partitions": "0-127"},

@@ -32,13 +32,13 @@ def test_release_leaves_the_others_alone(store: Store) -> None:
 def test_release_of_a_stranger_does_nothing(store: Store) -> None:
     beat(store, "a")
     assert store.leases.release("b", now_us=NOW_US) == 0
-    assert len(store.history.audit(limit=10)) == 1
+    assert len(store.audit.entries(limit=10)) == 1
 
 
 def test_release_is_audited(store: Store) -> None:
     beat(store, "a")
     store.leases.release("a", now_us=NOW_US)
-    newest = store.history.audit(limit=1)[0]
+    newest = store.audit.entries(limit=1)[0]
     assert (newest.actor, newest.action, newest.subject, newest.note) == (
         "a",
         "lease_transfer",

@@ -49,7 +49,7 @@ def test_create_begins_after_now_and_makes_no_past_instant(crank: HandCrank) -> 
 
 def test_create_is_audited_and_announced(crank: HandCrank) -> None:
     crank.put()
-    (entry,) = crank.store.history.audit(limit=1)
+    (entry,) = crank.store.audit.entries(limit=1)
     assert (entry.actor, entry.action, entry.subject) == (ACTOR, "trigger_created", "job")
     assert entry.prior_value is None
     (event,) = crank.store.outbox.pending(limit=10)

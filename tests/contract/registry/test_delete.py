@@ -85,6 +85,6 @@ def test_delete_makes_room_under_the_quota_in_the_same_call(crank: HandCrank) ->
 def test_delete_is_audited_with_its_note_and_announced(crank: HandCrank) -> None:
     crank.put()
     crank.delete(note="gone")
-    (entry,) = crank.store.history.audit(limit=1)
+    (entry,) = crank.store.audit.entries(limit=1)
     assert (entry.action, entry.note) == ("trigger_deleted", "gone")
     assert '"kind": "deleted"' in crank.store.outbox.pending(limit=10)[-1].body

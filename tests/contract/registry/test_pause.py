@@ -130,6 +130,6 @@ def test_pause_that_gives_a_fire_back_lets_a_finished_trigger_go_on(crank: HandC
 def test_pause_is_audited_with_its_note_and_announced(crank: HandCrank) -> None:
     crank.put()
     crank.pause(note="holiday")
-    (entry,) = crank.store.history.audit(limit=1)
+    (entry,) = crank.store.audit.entries(limit=1)
     assert (entry.action, entry.note) == ("trigger_paused", "holiday")
     assert '"kind": "paused"' in crank.store.outbox.pending(limit=10)[-1].body

@@ -123,7 +123,7 @@ def test_resume_of_a_live_trigger_writes_nothing(crank: HandCrank, peek: StorePe
 
 def test_resume_records_rule_and_note(paused: HandCrank) -> None:
     paused.resume(rule=ResumeRule.SKIP, note="back")
-    (entry,) = paused.store.history.audit(limit=1)
+    (entry,) = paused.store.audit.entries(limit=1)
     assert (entry.action, entry.note) == ("trigger_resumed", "back")
     trigger = paused.trigger()
     assert (trigger.state, trigger.pause_note) == (TriggerState.LIVE, None)

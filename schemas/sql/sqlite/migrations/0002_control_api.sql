@@ -80,7 +80,10 @@ CREATE TABLE calendar_version (
 
 ALTER TABLE trigger_version ADD COLUMN calendars TEXT NOT NULL DEFAULT '[]';
 
+CREATE INDEX trigger_version_target ON trigger_version (tenant_id, target_id);
+
 CREATE INDEX audit_entry_subject ON audit_entry (tenant_id, subject, audit_id);
+CREATE INDEX audit_entry_tenant ON audit_entry (tenant_id, audit_id);
 
 CREATE TABLE event_log (
   event_offset INTEGER PRIMARY KEY AUTOINCREMENT,
