@@ -17,10 +17,12 @@ from ports.time_authority import TimeAuthorityPort
 class ApiSettings:
     """allow_loopback:   targets on this machine are usable, without a proof
     smear_s_default:  of a new tenant that names none
+    instance:         told by /healthz, so that a caller knows the process again
     """
 
     allow_loopback: bool = False
     smear_s_default: int = 0
+    instance: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
