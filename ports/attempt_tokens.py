@@ -25,7 +25,12 @@ class AttemptTokensPort(ABC):
 
     @abstractmethod
     def mint(self, key: FireKey, n: int, *, audience: str, now_us: int, expires_us: int) -> str:
-        """A signed token for one attempt, to be shown by the target that received it."""
+        """A signed token for one attempt, to be shown by the target that received it.
+
+        A JWT with `iss` punctual, `aud` as given, `sub` tenant/trigger id, `jti` fire key#n, and
+        `iat` and `exp` in whole seconds that hold the given times between them. Dispatchers mint
+        on their event loop: it waits for nothing.
+        """
 
     @abstractmethod
     def verify(self, token: str) -> AttemptClaims | None:

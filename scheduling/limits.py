@@ -11,7 +11,11 @@ FIELD_ITEMS_MAX: Final = 100
 NUMBER_DIGITS_MAX: Final = 4
 UNION_MEMBERS_MAX: Final = 20
 ECHO_CHARS_MAX: Final = 40  # of bad input, in any message
-EXCLUSION_DATES_MAX: Final = 10_000
+EXCLUSION_DATES_MAX: Final = 10_000  # of a trigger, its calendars included, and of a calendar
+CALENDAR_RULES_MAX: Final = 50
+CALENDAR_RULE_CHARS_MAX: Final = 16_384  # some 1,800 EXDATEs
+CALENDAR_YEAR_MAX: Final = 2399  # a rule without an end stops here; see scheduling/calendars.py
+CALENDAR_SEARCH_US_MAX: Final = 400_000  # one daily, ten weekly or 35 yearly rules that are rare
 YEAR_MIN: Final = 1900  # the zone tables and the searches end here
 YEAR_MAX: Final = 2499  # 400 Gregorian years beyond any clock this will run under
 
@@ -110,3 +114,8 @@ REFUSED_ACTS_PER_MINUTE: Final = 60  # of one principal; each refusal of privile
 API_THREADS: Final = 8  # the store has one writer; more threads would only wait for it
 IDEMPOTENCY_KEPT_US: Final = 86_400_000_000
 IDEMPOTENCY_SWEEP_ROWS_MAX: Final = 100  # expired keys that a request with a new one deletes
+
+# -- backups -------------------------------------------------------------------------------------
+BACKUP_MEMBERS_MAX: Final = 250_000  # the store, and a key for each tenant
+BACKUP_CONTENTS_BYTES_MAX: Final = 64 * 1024 * 1024  # the list of so many
+BACKUP_KEY_BYTES_MAX: Final = 1024 * 1024

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from ports.attempt_tokens import AttemptTokensPort
 from ports.lanes import LanesPort
 from ports.payload_keys import PayloadKeysPort
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from tests.contract.factories import (
+    ATTEMPT_TOKENS,
     LANES,
     PAYLOAD_KEYS,
     STORES,
@@ -64,6 +66,17 @@ def open_keys(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Pa
 @pytest.fixture
 def keys(open_keys: Callable[[], PayloadKeysPort]) -> PayloadKeysPort:
     return open_keys()
+
+
+@pytest.fixture(params=ATTEMPT_TOKENS)
+def open_tokens(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], AttemptTokensPort]:
+    """Each call is another handle on the same installation's key."""
+    return ATTEMPT_TOKENS[request.param](tmp_path)
+
+
+@pytest.fixture
+def tokens(open_tokens: Callable[[], AttemptTokensPort]) -> AttemptTokensPort:
+    return open_tokens()
 
 
 @pytest.fixture(params=TIME_AUTHORITIES)

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from adapters.attempt_tokens_local import LocalAttemptTokens
 from adapters.clock_fixed import FixedClock
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
+from ports.attempt_tokens import AttemptTokensPort
 from ports.lanes import LanesPort
 from ports.outbox import OutboxEvent
 from ports.payload_keys import PayloadKeysPort
@@ -168,10 +170,17 @@ def _tink_keys(folder: Path) -> Callable[[], PayloadKeysPort]:
     return partial(TinkPayloadKeys, folder / "keys")
 
 
-# Each is given a folder that is empty at first. Openers of payload keys are picklable.
+def _local_tokens(folder: Path) -> Callable[[], AttemptTokensPort]:
+    return partial(LocalAttemptTokens, folder / "keys")
+
+
+# Each is given a folder that is empty at first. Openers of keys and tokens are picklable.
 STORES: Final[dict[str, Callable[[Path], StoreHarness]]] = {"sqlite": SqliteHarness}
 LANES: Final[dict[str, Callable[[Path], LanesHarness]]] = {"local": LocalLanesHarness}
 PAYLOAD_KEYS: Final[dict[str, Callable[[Path], Callable[[], PayloadKeysPort]]]] = {
     "tink": _tink_keys
+}
+ATTEMPT_TOKENS: Final[dict[str, Callable[[Path], Callable[[], AttemptTokensPort]]]] = {
+    "local": _local_tokens
 }
 TIME_AUTHORITIES: Final[dict[str, Callable[[], TimeAuthorityPort]]] = {"fixed": FixedClock}
