@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from scheduling.calendars import ExclusionCalendar
 from scheduling.cron_engine import CronEngine
 from scheduling.day_set import day_set
 from scheduling.engine import Engine, MemberEngine
@@ -19,7 +20,7 @@ from scheduling.limits import EXCLUSION_DATES_MAX, UNION_MEMBERS_MAX
 from scheduling.recurrence import Recurrence, RecurrenceClass
 from scheduling.union_engine import UnionEngine
 from scheduling.vocabulary import FoldRule, GapRule
-from scheduling.wall_clock import wall_clock
+from scheduling.wall_clock import ClockSource, WallClock, wall_clock
 from scheduling.wall_pattern import WallPattern
 from scheduling.zones import refuse_shapeless_name
 
@@ -37,29 +38,38 @@ def compile_recurrence(
     starts_at: datetime | None = None,
     ends_at: datetime | None = None,
     exclusions: Iterable[date] = (),
+    calendars: Iterable[ExclusionCalendar] = (),
     identity: tuple[str, str] | None = None,
+    clocks: ClockSource = wall_clock,
 ) -> Recurrence:
     """Compile an expression, or a list of them as a union, in an IANA zone.
 
     gap, fold:          what becomes of wall times the clock skips or repeats
     starts_at, ends_at: aware datetimes, both inclusive
     exclusions:         local dates in the zone on which nothing is due
+    calendars:          more of them, under the names of their calendars
     identity:           (tenant, trigger name), which `H` is derived from
+    clocks:             the zones; those of the pinned tzdata unless data sets are compared
     Raises InvalidRecurrence naming the field.
     """
     refuse_shapeless_name(zone)
     gap_rule = _rule("gap", gap, _GAP_RULES)
     fold_rule = _rule("fold", fold, _FOLD_RULES)
+    place = _Place(zone, gap_rule, fold_rule, clocks)
     if isinstance(expression, str):
         form = read_expression(expression, identity)
-        engine: Engine = _engine(form, zone, gap_rule, fold_rule, expression)
+        engine: Engine = _engine(form, place, expression)
         kind = _class_of(form)
     else:
         expression = _members(expression)
-        engine, kind = _union(expression, zone, gap_rule, fold_rule, identity)
-    excluded = _dates(exclusions) if exclusions else ()
+        engine, kind = _union(expression, place, identity)
+    own = _dates(exclusions) if exclusions else ()
+    named = tuple(calendars)
+    excluded = _with_calendars(own, named) if named else own
     if excluded:
-        engine = ExcludingEngine(engine, excluded_spans(zone, excluded))
+        engine = ExcludingEngine(
+            engine, excluded_spans(clocks(zone, GapRule.SKIP, FoldRule.BOTH), excluded)
+        )
     recurrence = Recurrence(
         engine,
         expression,
@@ -68,9 +78,11 @@ def compile_recurrence(
         fold=fold_rule,
         starts_at=_moment("starts_at", starts_at),
         ends_at=_moment("ends_at", ends_at),
-        exclusions=excluded,
+        exclusions=own,
+        calendars=named,
         identity=identity,
         recurrence_class=kind,
+        clocks=clocks,
     )
     if starts_at is not None or ends_at is not None or excluded:
         _refuse_empty(recurrence)
@@ -85,7 +97,9 @@ def recompile(
     starts_at: datetime | None,
     ends_at: datetime | None,
     exclusions: tuple[date, ...],
+    calendars: tuple[ExclusionCalendar, ...],
     identity: tuple[str, str] | None,
+    clocks: ClockSource,
 ) -> Recurrence:
     """Compile again what a pickled recurrence carries."""
     return compile_recurrence(
@@ -96,25 +110,40 @@ def recompile(
         starts_at=starts_at,
         ends_at=ends_at,
         exclusions=exclusions,
+        calendars=calendars,
         identity=identity,
+        clocks=clocks,
     )
 
 
-def _engine(form: Form, zone: str, gap: GapRule, fold: FoldRule, text: str) -> MemberEngine:
+class _Place(NamedTuple):
+    """Where and by which rules wall times are read."""
+
+    zone: str
+    gap: GapRule
+    fold: FoldRule
+    clocks: ClockSource
+
+    def clock(self) -> WallClock:
+        return self.clocks(self.zone, self.gap, self.fold)
+
+
+def _engine(form: Form, place: _Place, text: str) -> MemberEngine:
     if isinstance(form, CronForm):
         if form.is_interval:
-            gap, fold = GapRule.SKIP, FoldRule.BOTH
-        clock = wall_clock(zone, gap, fold)
+            place = place._replace(gap=GapRule.SKIP, fold=FoldRule.BOTH)
+        clock = place.clock()
         times = _times(form.second, form.minute, form.hour)
         days = day_set(form.day_of_month, form.month, form.day_of_week)
         return CronEngine(WallPattern(*times, days), clock)
     if isinstance(form, EveryForm):
         if form.from_wall is None:
-            wall_clock(zone, gap, fold)  # refuses an unknown zone
+            place.clock()  # refuses an unknown zone
             return IntervalEngine(form.period_s, 0)
-        first = FoldRule.FIRST if fold is FoldRule.BOTH else fold
-        return IntervalEngine(form.period_s, _instants(form.from_wall, zone, gap, first, text)[0])
-    return InstantsEngine(_instants(form.wall, zone, gap, fold, text))
+        if place.fold is FoldRule.BOTH:
+            place = place._replace(fold=FoldRule.FIRST)
+        return IntervalEngine(form.period_s, _instants(form.from_wall, place, text)[0])
+    return InstantsEngine(_instants(form.wall, place, text))
 
 
 @lru_cache(maxsize=8192)
@@ -126,10 +155,10 @@ def _times(second: str, minute: str, hour: str) -> tuple[int, int, int]:
     )
 
 
-def _instants(wall: int, zone: str, gap: GapRule, fold: FoldRule, text: str) -> tuple[int, ...]:
-    found = tuple(wall_clock(zone, gap, fold).instants_of(wall))
+def _instants(wall: int, place: _Place, text: str) -> tuple[int, ...]:
+    found = tuple(place.clock().instants_of(wall))
     if not found:
-        reason = f"the clock in {zone} skips this local time, and the gap rule is skip"
+        reason = f"the clock in {place.zone} skips this local time, and the gap rule is skip"
         raise InvalidRecurrence("gap", text, reason)
     return found
 
@@ -151,18 +180,14 @@ def _members(expression: object) -> tuple[str, ...]:
 
 
 def _union(
-    texts: tuple[str, ...],
-    zone: str,
-    gap: GapRule,
-    fold: FoldRule,
-    identity: tuple[str, str] | None,
+    texts: tuple[str, ...], place: _Place, identity: tuple[str, str] | None
 ) -> tuple[Engine, RecurrenceClass]:
     members: list[MemberEngine] = []
     kinds: set[RecurrenceClass] = set()
     for number, text in enumerate(texts, 1):
         try:
             form = read_expression(text, identity)
-            members.append(_engine(form, zone, gap, fold, text))
+            members.append(_engine(form, place, text))
         except InvalidRecurrence as error:
             reason = f"{error.reason} (expression {number} of {len(texts)})"
             raise InvalidRecurrence(error.field, error.item, reason) from None
@@ -197,7 +222,24 @@ def _dates(exclusions: Iterable[date]) -> tuple[date, ...]:
         if not isinstance(one, date) or isinstance(one, datetime):
             reason = "must be dates (without a time of day)"
             raise InvalidRecurrence("exclusions", type(one).__name__, reason)
-    return tuple(sorted(set(found)))
+    return _shared(tuple(sorted(set(found))))
+
+
+@lru_cache(maxsize=256)
+def _shared(dates: tuple[date, ...]) -> tuple[date, ...]:
+    """One tuple for all who exclude the same dates: there may be many of both."""
+    return dates
+
+
+@lru_cache(maxsize=256)
+def _with_calendars(
+    own: tuple[date, ...], calendars: tuple[ExclusionCalendar, ...]
+) -> tuple[date, ...]:
+    found = set(own).union(*(calendar.dates for calendar in calendars))
+    if len(found) > EXCLUSION_DATES_MAX:
+        reason = f"with its calendars {len(found)} dates; at most {EXCLUSION_DATES_MAX}"
+        raise InvalidRecurrence("calendars", "", reason)
+    return tuple(sorted(found))
 
 
 def _refuse_empty(recurrence: Recurrence) -> None:
@@ -206,9 +248,9 @@ def _refuse_empty(recurrence: Recurrence) -> None:
         raise InvalidRecurrence("ends_at", ends_at.isoformat(), "lies before starts_at")
     if recurrence.next_after_us(-(10**18)) is not None:
         return
-    if recurrence.exclusions:
-        reason = "with these dates excluded it would never fire"
-        raise InvalidRecurrence("exclusions", "", reason)
+    if recurrence.exclusions or recurrence.calendars:
+        field = "calendars" if recurrence.calendars else "exclusions"
+        raise InvalidRecurrence(field, "", "with these dates excluded it would never fire")
     field, moment = ("ends_at", ends_at) if ends_at is not None else ("starts_at", starts_at)
     item = "" if moment is None else moment.isoformat()
     raise InvalidRecurrence(field, item, "no instant lies inside this window: it would never fire")

@@ -1,7 +1,7 @@
 """A recurrence in one English sentence."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from scheduling.day_set import day_set
 from scheduling.describe_days import days_phrase
@@ -12,7 +12,6 @@ from scheduling.instants import EPOCH
 from scheduling.months import date_of, day_number
 from scheduling.recurrence import Recurrence
 from scheduling.vocabulary import FoldRule, GapRule
-from scheduling.wall_clock import wall_clock
 from scheduling.wall_pattern import WallPattern
 from scheduling.zones import tzdata_version
 
@@ -68,18 +67,18 @@ def _wall_text(wall: int) -> str:
 def _odd_night_phrases(forms: Sequence[Form], recurrence: Recurrence) -> list[str]:
     skipped = repeated = False
     for form in forms:
-        one_skipped, one_repeated = _meets_changes(form, recurrence.zone)
+        one_skipped, one_repeated = _meets_changes(form, recurrence)
         skipped, repeated = skipped or one_skipped, repeated or one_repeated
     phrases = [_GAP_PHRASES[recurrence.gap]] if skipped else []
     return [*phrases, _FOLD_PHRASES[recurrence.fold]] if repeated else phrases
 
 
-def _meets_changes(form: Form, zone: str) -> tuple[bool, bool]:
+def _meets_changes(form: Form, recurrence: Recurrence) -> tuple[bool, bool]:
     """Whether it has times among the skipped and the repeated ones, from the zone data's year on.
 
     Older changes are left out: nobody schedules into them.
     """
-    clock = wall_clock(zone, GapRule.SKIP, FoldRule.BOTH)
+    clock = recurrence.clocks(recurrence.zone, GapRule.SKIP, FoldRule.BOTH)
     if isinstance(form, AtForm):
         found = clock.instants_of(form.wall)
         return not found, len(found) > 1
@@ -120,9 +119,21 @@ def _moment(moment: datetime) -> str:
 
 def _exclusion_phrases(recurrence: Recurrence) -> list[str]:
     dates = recurrence.exclusions
-    if not dates:
-        return []
-    if len(dates) <= _EXCLUSIONS_SHOWN:
-        return ["not on " + join_words([day.isoformat() for day in dates])]
-    first, last = dates[0].isoformat(), dates[-1].isoformat()
-    return [f"not on {len(dates)} excluded dates from {first} to {last}"]
+    phrases = []
+    if 0 < len(dates) <= _EXCLUSIONS_SHOWN:
+        phrases.append("not on " + join_words([day.isoformat() for day in dates]))
+    elif dates:
+        phrases.append(f"not on {len(dates)} excluded dates {_range(dates)}")
+    for calendar in recurrence.calendars:
+        phrase = f"not on the dates of calendar {calendar.calendar_id}"
+        count = len(calendar.dates)
+        if count > 1:
+            phrase += f" ({count} {_range(calendar.dates)})"
+        else:
+            phrase += f" ({calendar.dates[0].isoformat()})" if count else " (it has none)"
+        phrases.append(phrase)
+    return phrases
+
+
+def _range(dates: Sequence[date]) -> str:
+    return f"from {dates[0].isoformat()} to {dates[-1].isoformat()}"

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from scheduling.engine import DAY_S, Engine, Point, TimeLine
 from scheduling.months import day_number
-from scheduling.vocabulary import FoldRule, GapRule
-from scheduling.wall_clock import wall_clock
+from scheduling.wall_clock import WallClock
 from scheduling.zones import START_S
 
 
@@ -29,9 +28,11 @@ class ExcludedSpans:
 
 
 @lru_cache(maxsize=256)
-def excluded_spans(zone: str, dates: tuple[date, ...]) -> ExcludedSpans:
-    """The spans of some local dates: an instant is excluded by the date its own clock shows."""
-    clock = wall_clock(zone, GapRule.SKIP, FoldRule.BOTH)
+def excluded_spans(clock: WallClock, dates: tuple[date, ...]) -> ExcludedSpans:
+    """The spans of some local dates: an instant is excluded by the date its own clock shows.
+
+    clock:  with skipped times owned by nobody and repeated ones by both passes
+    """
     spans = []
     for day in dates:
         low = day_number(day) * DAY_S

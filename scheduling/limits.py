@@ -119,3 +119,15 @@ IDEMPOTENCY_SWEEP_ROWS_MAX: Final = 100  # expired keys that a request with a ne
 BACKUP_MEMBERS_MAX: Final = 250_000  # the store, and a key for each tenant
 BACKUP_CONTENTS_BYTES_MAX: Final = 64 * 1024 * 1024  # the list of so many
 BACKUP_KEY_BYTES_MAX: Final = 1024 * 1024
+
+# -- comparisons and forecasts -------------------------------------------------------------------
+COMPARED_INSTANTS_MAX: Final = 1_100_000  # of a trigger under two zone data sets: a minutely year
+COMPARED_MONTHS_MAX: Final = 120
+ZONE_ARCHIVE_BYTES_MAX: Final = 64 * 1024 * 1024  # read of an archive, unpacked; tzdata has 4 MB
+ZONE_ARCHIVE_ENTRIES_MAX: Final = 20_000  # /usr/share/zoneinfo has 3,600 with its copies
+ZONE_FILE_BYTES_MAX: Final = 64 * 1024  # the largest has 4 KB
+
+# -- events --------------------------------------------------------------------------------------
+RELAY_ROWS_MAX: Final = 500  # outbox rows or ledger rows that are published at once
+RELAY_PAGES_MAX: Final = 20  # of them in one step, so that a stop is never far away
+EVENTS_KEPT_MAX: Final = 500_000  # about 250 MB of log; the oldest are forgotten beyond it

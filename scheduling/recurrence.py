@@ -5,9 +5,11 @@ from datetime import date, datetime, timedelta
 from itertools import islice, takewhile
 from typing import Literal
 
+from scheduling.calendars import ExclusionCalendar
 from scheduling.engine import DATETIMES, MICROSECONDS, Engine, Point, TimeLine
 from scheduling.instants import EPOCH, SECOND_US, to_us
 from scheduling.vocabulary import FoldRule, GapRule
+from scheduling.wall_clock import ClockSource
 from scheduling.zones import END_S, START_S
 
 RecurrenceClass = Literal["wall", "interval"]
@@ -26,6 +28,8 @@ class Recurrence:
         "_engine",
         "_first_s",
         "_last_s",
+        "calendars",
+        "clocks",
         "ends_at",
         "exclusions",
         "expression",
@@ -48,8 +52,10 @@ class Recurrence:
         starts_at: datetime | None,
         ends_at: datetime | None,
         exclusions: tuple[date, ...],
+        calendars: tuple[ExclusionCalendar, ...],
         identity: tuple[str, str] | None,
         recurrence_class: RecurrenceClass,
+        clocks: ClockSource,
     ) -> None:
         self._engine = engine
         self.expression = expression
@@ -59,8 +65,10 @@ class Recurrence:
         self.starts_at = starts_at
         self.ends_at = ends_at
         self.exclusions = exclusions
+        self.calendars = calendars
         self.identity = identity
         self.recurrence_class: RecurrenceClass = recurrence_class
+        self.clocks = clocks
         self._first_s = START_S
         self._last_s = END_S - 1
         if starts_at is not None:
@@ -139,7 +147,8 @@ class Recurrence:
         from scheduling.compiler import recompile  # the compiler makes recurrences
 
         rules = (self.gap, self.fold, self.starts_at, self.ends_at)
-        return recompile, (self.expression, self.zone, *rules, self.exclusions, self.identity)
+        rest = (self.exclusions, self.calendars, self.identity, self.clocks)
+        return recompile, (self.expression, self.zone, *rules, *rest)
 
     def _window(
         self, after_us: int, through_us: int, limit: int, line: TimeLine[Point]

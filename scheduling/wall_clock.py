@@ -11,6 +11,7 @@ seconds, and the two rules only decide where those ranges begin and end:
 
 from bisect import bisect_right
 from functools import lru_cache
+from typing import Protocol
 
 from scheduling.vocabulary import FoldRule, GapRule
 from scheduling.zones import Zone, load_zone
@@ -81,13 +82,20 @@ class WallClock:
         ]
 
 
+class ClockSource(Protocol):
+    """Where a compiled recurrence gets its clocks: `wall_clock`, or those of another data set."""
+
+    def __call__(self, zone: str, gap: GapRule, fold: FoldRule, /) -> WallClock:
+        """The tables of a zone name under a pair of rules; InvalidRecurrence(zone)."""
+
+
 @lru_cache(maxsize=8192)
 def wall_clock(zone: str, gap: GapRule, fold: FoldRule) -> WallClock:
     """The shared tables of a zone name under a pair of rules; InvalidRecurrence(zone)."""
-    return _tables(load_zone(zone), gap, fold)
+    return zone_clock(load_zone(zone), gap, fold)
 
 
 @lru_cache(maxsize=4096)
-def _tables(zone: Zone, gap: GapRule, fold: FoldRule) -> WallClock:
+def zone_clock(zone: Zone, gap: GapRule, fold: FoldRule) -> WallClock:
     """One set of tables for all names (links) of a zone."""
     return WallClock(zone, gap, fold)

@@ -5,6 +5,7 @@ from datetime import date
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import pairwise
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo  # noqa: TID251 - only ever from the pinned package's files
 
@@ -18,6 +19,7 @@ from scheduling.posix_zone import parse_footer
 _NAME_CHARS_MAX: Final = 64
 START_S: Final = day_number(date(YEAR_MIN, 1, 1)) * 86_400
 END_S: Final = day_number(date(YEAR_MAX + 1, 1, 1)) * 86_400
+_OFFSET_S_MAX: Final = 26 * 3_600  # RFC 8536; real ones end at 15:13:42
 _MARGIN_S: Final = 2 * 86_400  # the first segment begins this long before the first instant
 
 
@@ -46,7 +48,7 @@ def zone_names() -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def load_zone(name: str) -> Zone:
     """The zone of a name; InvalidRecurrence(zone) for any other text."""
-    return _zone_of(_zone_file(name).read_bytes())
+    return read_zone(_zone_file(name).read_bytes())
 
 
 @lru_cache(maxsize=256)
@@ -54,6 +56,20 @@ def zone_info(name: str) -> ZoneInfo:
     """The standard library's reading of the same pinned file: the probe's second opinion."""
     with _zone_file(name).open("rb") as file:
         return ZoneInfo.from_file(file, key=name)
+
+
+@lru_cache(maxsize=1024)
+def read_zone(content: bytes) -> Zone:
+    """The zone of a compiled file, of whatever data set; ValueError says what is wrong with it.
+
+    Shared by all the names with one content (links).
+    """
+    try:
+        zone = _segments(content)
+    except (struct.error, IndexError) as error:
+        raise ValueError("it is cut short, or not a zone file at all") from error
+    _refuse_disorder(zone)
+    return zone
 
 
 def refuse_shapeless_name(name: object) -> None:
@@ -80,9 +96,7 @@ def _zone_file(name: str) -> Traversable:
     return files("tzdata").joinpath("zoneinfo", *name.split("/"))
 
 
-@lru_cache(maxsize=1024)
-def _zone_of(content: bytes) -> Zone:
-    """Shared by all the names with one content (links)."""
+def _segments(content: bytes) -> Zone:
     first_offset, changes, footer = _read_tzif(content)
     posix = parse_footer(footer)
     last_at = changes[-1][0] if changes else START_S - 1
@@ -97,6 +111,13 @@ def _zone_of(content: bytes) -> Zone:
             starts.append(at)
             offsets.append(offset)
     return Zone((*starts, END_S), tuple(offsets))
+
+
+def _refuse_disorder(zone: Zone) -> None:
+    if any(later <= earlier for earlier, later in pairwise(zone.starts)):
+        raise ValueError("its changes are not in the order of time")
+    if max(map(abs, zone.offsets)) > _OFFSET_S_MAX:
+        raise ValueError("an offset is beyond a day and two hours")
 
 
 def _read_tzif(content: bytes) -> tuple[int, list[tuple[int, int]], str]:
