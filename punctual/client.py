@@ -15,7 +15,7 @@ import httpx
 
 from ports.errors import StoreRefused
 from ports.time_authority import TimeAuthorityPort
-from punctual.local_files import read_local_token, told_server
+from punctual.local_files import ToldServer, read_local_token, told_server
 from punctual.version import __version__
 
 _TIMEOUT_S: Final = 60.0
@@ -124,17 +124,18 @@ def connect(
     Raises StoreRefused where there is neither a server nor a store.
     """
 
+    token = token or os.environ.get("PUNCTUAL_TOKEN")
+    local, told = read_local_token(data), told_server(data)
     if server is not None:
-        token = token or os.environ.get("PUNCTUAL_TOKEN") or read_local_token(data)
+        if token is None and told is not None and told.url == server:
+            token = local  # never to another server than the folder's own
         if not token:
             raise StoreRefused(
                 "token: the server wants one: put it into PUNCTUAL_TOKEN, "
                 "or name the data folder it stands in with --data"
             )
         return ApiClient(_network(server, token))
-    local = read_local_token(data)
-    told = None if clock is not None else told_server(data)
-    if told is not None and local is not None and _answers(told):
+    if clock is None and told is not None and local is not None and _answers(told):
         return ApiClient(_network(told.url, token or local))
     return _in_process(data, clock, token)
 
