@@ -4,9 +4,9 @@ import base64
 import json
 import re
 from dataclasses import dataclass, field
-from importlib.metadata import version as version_of
 from typing import Final, NoReturn
 
+from adapters.guarded_session import USER_AGENT
 from dispatcher.signing import signatures
 from scheduling.instants import to_text
 from scheduling.limits import (
@@ -17,8 +17,6 @@ from scheduling.limits import (
 )
 from scheduling.vocabulary import Lane, Origin
 from schemas.signing_secrets import check_secret
-
-USER_AGENT: Final = f"punctual/{version_of('punctual')}"
 
 _TRACE_PARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _HEADER_WORD = re.compile(r"[!-~]+")  # printable ASCII: the same bytes in every HTTP library

@@ -11,30 +11,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace, TracebackType
-from typing import Any, Self
+from typing import Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
-from aiohttp.connector import Connection
 from yarl import URL
 
 from adapters.guarded_resolver import GuardedResolver, SystemResolver
+from adapters.guarded_session import TRANSPORT_ERRORS, guarded_session
 from dispatcher.delivery_errors import describe
 from dispatcher.envelope import Delivery, body, headers
 from dispatcher.retry_after import parse_retry_after
-from scheduling.limits import (
-    CONNECTIONS_MAX,
-    CONNECTIONS_PER_HOST_MAX,
-    INFORMATIONAL_ANSWERS_MAX,
-    KEEP_ALIVE_S,
-    RESPONSE_BYTES_MAX,
-    RESPONSE_READ_S_MAX,
-)
+from scheduling.limits import RESPONSE_BYTES_MAX, RESPONSE_READ_S_MAX
 from scheduling.vocabulary import TransportResult
 from schemas.endpoints import check_endpoint
-
-_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None)
-_TRANSPORT_ERRORS = (aiohttp.ClientError, OSError)  # a TimeoutError is an OSError
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +69,8 @@ class HttpDelivery:
         self._resolver = GuardedResolver(
             self._inner_resolver or SystemResolver(), allow_loopback=self._allow_loopback
         )
-        connector = aiohttp.TCPConnector(
-            resolver=self._resolver,
-            ssl=self._ssl_context or True,
-            limit=CONNECTIONS_MAX,
-            limit_per_host=CONNECTIONS_PER_HOST_MAX,
-            keepalive_timeout=KEEP_ALIVE_S,
-        )
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=_NO_TIMEOUT,  # `deliver` bounds the whole attempt itself
-            trust_env=False,
-            auto_decompress=False,  # the body is thrown away: a compressed bomb stays small
-            skip_auto_headers=("Accept-Encoding",),
-            trace_configs=[_trace_config()],
-            response_class=_ImpatientResponse,
+        self._session = guarded_session(
+            self._resolver, self._ssl_context, trace_configs=[_trace_config()]
         )
         return self
 
@@ -136,7 +112,7 @@ class HttpDelivery:
         try:
             async with asyncio.timeout(delivery.timeout_s) as scope:
                 response = await self._post(url, delivery, progress)
-        except _TRANSPORT_ERRORS as error:
+        except TRANSPORT_ERRORS as error:
             return DeliveryResult(
                 TransportResult.AMBIGUOUS if progress.has_begun else TransportResult.NOT_SENT,
                 error=describe(
@@ -166,30 +142,6 @@ class HttpDelivery:
             allow_redirects=False,
             trace_request_ctx=progress,
         )
-
-
-class _ImpatientResponse(aiohttp.ClientResponse):
-    """Gives up on a target that answers 1xx again and again: aiohttp would read on until the end
-    of the attempt, and parsing them keeps other attempts waiting."""
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        protocol = connection.protocol
-        if protocol is None:
-            return await super().start(connection)
-        read, left = protocol.read, INFORMATIONAL_ANSWERS_MAX + 1
-
-        async def read_some() -> Any:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise aiohttp.ClientPayloadError("too many informational answers")
-            return await read()
-
-        protocol.read = read_some  # type: ignore[method-assign]
-        try:
-            return await super().start(connection)
-        finally:
-            del protocol.read
 
 
 class _Progress:
@@ -236,7 +188,7 @@ async def _discard_body(response: aiohttp.ClientResponse, *, deadline: float | N
     soon = asyncio.get_running_loop().time() + RESPONSE_READ_S_MAX
     read_bytes = 0
     # The status has arrived: how the body ends changes nothing.
-    with suppress(*_TRANSPORT_ERRORS):
+    with suppress(*TRANSPORT_ERRORS):
         async with asyncio.timeout_at(soon if deadline is None else min(soon, deadline)):
             async for chunk in content.iter_any():
                 read_bytes += len(chunk)

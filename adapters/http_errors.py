@@ -1,4 +1,4 @@
-"""Why no connection came about, in one sentence: what happened, at which host, and the remedy.
+"""A failed request in one sentence: what happened, at which host, and the remedy.
 
 Texts are built from the kind of the error and from words of the operating system or of OpenSSL,
 never from `str(error)`: aiohttp's messages repeat whole URLs.
@@ -20,17 +20,26 @@ def not_connected(error: Exception, place: str) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         if isinstance(error.os_error, GuardedAddress):
             return f"{place} is refused, {error.os_error}: point its name at public addresses only"
-        return f"{place} does not resolve{detail_of(error)}: correct the endpoint or its DNS record"
+        return f"{place} does not resolve{_detail(error)}: correct the endpoint or its DNS record"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         reason = getattr(error.certificate_error, "verify_message", "") or "wrong host"
         return f"{place} has no valid TLS certificate ({_short(reason)}): install one"
     if isinstance(error, ssl.SSLError):
-        return f"no TLS with {place}{detail_of(error)}: check that the port speaks https"
-    return f"no connection to {place}{detail_of(error)}: start the target or correct the endpoint"
+        return f"no TLS with {place}{_detail(error)}: check that the port speaks https"
+    return f"no connection to {place}{_detail(error)}: start the target or correct the endpoint"
 
 
-def detail_of(error: Exception) -> str:
-    """The error's own words in brackets, with a blank before them."""
+def broke_off(error: Exception, place: str) -> str:
+    """The sentence for an error of aiohttp once the request had begun; `place` is host:port."""
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"{place} answered with something that is not HTTP: check what listens there"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return f"{place} closed the connection without an answer: see the target's own log"
+    detail = _detail(error)
+    return f"the connection to {place} broke before an answer{detail}: see the target's log"
+
+
+def _detail(error: Exception) -> str:
     return f" ({_short(_words_of(error))})"
 
 
