@@ -3,41 +3,45 @@
 All functions run inside the caller's transaction.
 """
 
-import base64
 import json
-import secrets
 import sqlite3
 from hashlib import blake2b
-from typing import Final
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_versions import VersionFacts, rules_of
-from ports.errors import PayloadUnreadable
+from ports.errors import ChangeProblem, PayloadUnreadable, ProblemKind
 from ports.records import TargetRecord, TriggerDefinition
 from scheduling.errors import InvalidRecurrence, RuleError
 from scheduling.instants import SECOND_US
 from scheduling.limits import NAME_CHARS_MAX, PAYLOAD_BYTES_MAX
+from schemas.signing_secrets import new_secret
 
-_SECRET_BYTES: Final = 24
 
-
-def definition_problems(tenant_id: str, name: str, definition: TriggerDefinition) -> list[str]:
+def definition_problems(
+    tenant_id: str, name: str, definition: TriggerDefinition
+) -> list[ChangeProblem]:
     """What is wrong with a definition, each naming its field; empty when nothing is."""
-    problems: list[str] = []
+    problems: list[tuple[str, str]] = []
     if not 0 < len(name) <= NAME_CHARS_MAX:
-        problems.append(f"name: has {len(name)} characters; use 1 to {NAME_CHARS_MAX}")
+        problems.append(("name", f"name: has {len(name)} characters; use 1 to {NAME_CHARS_MAX}"))
     if definition.payload is not None and len(definition.payload) > PAYLOAD_BYTES_MAX:
-        problems.append(
+        text = (
             f"payload: {len(definition.payload)} bytes; at most {PAYLOAD_BYTES_MAX}: "
             "store the data elsewhere and send its address"
         )
+        problems.append(("payload", text))
     try:
         rules_of((tenant_id, "", 0), facts_of(name, definition, payload_ref=None))
     except InvalidRecurrence as error:
-        problems.append(str(error))
+        # The parts of an expression (`minute`, `hour`, ...) are no fields of a definition.
+        field = error.field if hasattr(definition, error.field) else "recurrence"
+        problems.append((field, str(error)))
     except RuleError as error:
-        problems.append(f"recurrence: {error}")
-    return problems
+        problems.append(("recurrence", f"recurrence: {error}"))
+    return [
+        ChangeProblem(f"{tenant_id}/{name}: {text}", ProblemKind.INVALID, field)
+        for field, text in problems
+    ]
 
 
 def facts_of(name: str, definition: TriggerDefinition, *, payload_ref: str | None) -> VersionFacts:
@@ -64,6 +68,31 @@ def facts_of(name: str, definition: TriggerDefinition, *, payload_ref: str | Non
         run_timeout_us=definition.run_timeout_s * SECOND_US,
         outcome_window_us=definition.outcome_window_s * SECOND_US,
         response_is_outcome=definition.response_is_outcome,
+    )
+
+
+def definition_of(facts: VersionFacts) -> TriggerDefinition:
+    """A version's definition without its payload: the reverse of `facts_of`."""
+    return TriggerDefinition(
+        recurrence=facts.recurrence,
+        zone=facts.zone,
+        target_id=facts.target_id,
+        gap_rule=facts.gap_rule,
+        fold_rule=facts.fold_rule,
+        starts_us=facts.starts_us,
+        ends_us=facts.ends_us,
+        exclusions=facts.exclusions,
+        max_fires=facts.max_fires,
+        smear_s=facts.smear_us // SECOND_US,
+        missed_policy=facts.missed_policy,
+        overlap_policy=facts.overlap_policy,
+        catchup_horizon_s=facts.horizon_us // SECOND_US,
+        horizon_source=facts.horizon_source,
+        attempt_budget=facts.attempt_budget,
+        retry_window_s=facts.retry_window_us // SECOND_US,
+        run_timeout_s=facts.run_timeout_us // SECOND_US,
+        outcome_window_s=facts.outcome_window_us // SECOND_US,
+        response_is_outcome=facts.response_is_outcome,
     )
 
 
@@ -157,7 +186,7 @@ def put_secret(
 
     The reference rests on the previous one, so that two secrets of one instant differ.
     """
-    plain = secret or "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    plain = secret or new_secret()
     ref = _ref("secret", target.tenant_id, target.target_id, previous_ref or "", str(now_us))
     put_payload(
         connection,
@@ -184,6 +213,13 @@ def put_payload(
     connection.execute(
         context.sql["registry_put_payload"], (payload_ref, tenant_id, sealed, now_us)
     )
+
+
+def delete_payload(
+    connection: sqlite3.Connection, context: SqliteContext, *, payload_ref: str
+) -> None:
+    """Forget stored bytes that nothing refers to any more."""
+    connection.execute(context.sql["registry_delete_payload"], (payload_ref,))
 
 
 def read_payload(

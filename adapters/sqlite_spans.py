@@ -5,6 +5,7 @@ All functions run inside the caller's transaction.
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,13 +37,18 @@ class TriggerRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanChange:
-    """The span that a change writes, and how it is told."""
+    """The span that a change writes, and how it is told.
+
+    prior: what the audit tells beside state, version and revision, by field name
+    """
 
     change: ChangeKind
     kind: SpanKind
     version: int
     resume_rule: ResumeRule | None = None
     note: str | None = None
+    audit_note: str | None = None
+    prior: Mapping[str, object] | None = None
     reset_fired_count: bool = False
 
 
@@ -128,7 +134,12 @@ def tell_change(
     actor: str,
 ) -> None:
     """The audit entry and the outbox event of a change."""
-    prior = {"state": trigger.state, "version": trigger.version, "revision": trigger.revision}
+    prior = {
+        "state": trigger.state,
+        "version": trigger.version,
+        "revision": trigger.revision,
+        **(change.prior or {}),
+    }
     insert_audit(
         connection,
         context.sql,
@@ -139,7 +150,7 @@ def tell_change(
             key[0],
             name,
             prior_value=json.dumps(prior),
-            note=change.note,
+            note=change.audit_note,
         ),
     )
     body = {

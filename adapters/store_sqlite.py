@@ -12,6 +12,7 @@ from adapters.store_sqlite_history import SqliteHistory
 from adapters.store_sqlite_leases import SqliteLeases
 from adapters.store_sqlite_ledger import SqliteLedger
 from adapters.store_sqlite_outbox import SqliteOutbox
+from adapters.store_sqlite_principals import SqlitePrincipals
 from adapters.store_sqlite_registry import SqliteRegistry
 from adapters.store_sqlite_repair import SqliteRepair
 from ports.payload_keys import PayloadKeysPort
@@ -55,6 +56,7 @@ def open_sqlite_store(
         leases=SqliteLeases(database),
         audit=SqliteAudit(database),
         outbox=SqliteOutbox(database),
+        principals=SqlitePrincipals(database),
         close=database.close,
         data_version=database.data_version,
     )

@@ -1,17 +1,34 @@
 """The registry on SQLite: definitions, and every change as one transaction."""
 
-from collections.abc import Sequence
-from typing import Any
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
 
-from adapters.sqlite_change_session import ChangeSession, Refused
+from adapters.sqlite_change_kinds import apply_change
+from adapters.sqlite_change_session import ChangeSession
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_definitions import read_payload
-from ports.changes import Change, ChangeResult
-from ports.errors import ChangeRefused
-from ports.records import TargetRecord, TenantRecord, TriggerDefinition, TriggerRecord
+from adapters.sqlite_definitions import definition_of, read_payload
+from adapters.sqlite_idempotency import find_results, keep_results
+from adapters.sqlite_refused import Refused
+from adapters.sqlite_targets import read_target, target_record
+from adapters.sqlite_trigger_rows import trigger_record
+from ports.changes import Change, ChangeResult, IdempotentRequest
+from ports.errors import ChangeProblem, ChangeRefused
+from ports.records import (
+    AllowedHost,
+    CalendarRecord,
+    SpanRecord,
+    TargetRecord,
+    TenantRecord,
+    TriggerDefinition,
+    TriggerRecord,
+)
 from ports.registry import RegistryPort
-from scheduling.instants import SECOND_US
-from scheduling.vocabulary import TriggerState
+from scheduling.vocabulary import ResumeRule, SpanKind, TriggerState
+
+_BEHIND_EVERY_NAME: Final = chr(0x10FFFF)  # sorts after whatever a name may go on with
 
 
 class _DryRun(Exception):
@@ -26,25 +43,27 @@ class SqliteRegistry(RegistryPort):
         self._sql = context.sql
 
     def apply(
-        self, changes: Sequence[Change], *, now_us: int, actor: str, dry_run: bool = False
+        self,
+        changes: Sequence[Change],
+        *,
+        now_us: int,
+        actor: str,
+        dry_run: bool = False,
+        request: IdempotentRequest | None = None,
     ) -> list[ChangeResult]:
         results: list[ChangeResult] = []
-        problems: list[str] = []
-        try:
-            with self._context.versions.changing(), self._context.database.write() as connection:
-                self._context.check_pin(connection)
-                session = ChangeSession(connection, self._context, now_us=now_us, actor=actor)
-                for change in changes:
-                    try:
-                        results.append(session.apply(change))
-                    except Refused as refused:
-                        problems += refused.args
-                if problems:
-                    raise ChangeRefused(tuple(problems))
-                if dry_run:
-                    raise _DryRun
-        except _DryRun:
-            pass
+        with suppress(_DryRun), self._changing() as connection:
+            if request is not None:
+                found = find_results(connection, self._sql, request, now_us=now_us)
+                if found is not None:
+                    return found
+            self._context.check_pin(connection)
+            session = ChangeSession(connection, self._context, now_us=now_us, actor=actor)
+            results = _apply_all(session, changes)
+            if dry_run:
+                raise _DryRun
+            if request is not None:
+                keep_results(connection, self._sql, request, results=results, now_us=now_us)
         return results
 
     def tenants(self) -> list[TenantRecord]:
@@ -58,43 +77,94 @@ class SqliteRegistry(RegistryPort):
                 quota_inflight=row[3],
                 catchup_rate_pct=row[4],
                 smear_s=row[5],
+                revision=row[6],
             )
             for row in rows
         ]
 
-    def targets(self, tenant_id: str) -> list[TargetRecord]:
+    def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_targets"], (tenant_id,)).fetchall()
+            rows = connection.execute(self._sql["registry_targets"], (tenant_id, tenant_id))
+            return [target_record(row) for row in rows]
+
+    def calendars(self, tenant_id: str) -> list[CalendarRecord]:
+        with self._context.database.read() as connection:
+            rows = connection.execute(self._sql["registry_calendars"], (tenant_id,)).fetchall()
         return [
-            TargetRecord(
-                tenant_id=tenant_id,
-                target_id=row[0],
-                endpoint=row[1],
-                timeout_s=row[2],
-                kind=row[3],
+            CalendarRecord(
+                tenant_id,
+                calendar_id,
+                rules=tuple(json.loads(rules)),
+                dates=tuple(json.loads(dates)),
+                revision=revision,
             )
-            for row in rows
+            for calendar_id, rules, dates, revision in rows
         ]
+
+    def allowed_hosts(self) -> list[AllowedHost]:
+        with self._context.database.read() as connection:
+            rows = connection.execute(self._sql["registry_allowed_hosts"])
+            return [AllowedHost(row[0] or None, *row[1:]) for row in rows]
 
     def triggers(
-        self, tenant_id: str | None = None, *, after: tuple[str, str] | None = None, limit: int
+        self,
+        tenant_id: str | None = None,
+        *,
+        states: Collection[TriggerState] = (),
+        target_id: str | None = None,
+        name_prefix: str = "",
+        after: tuple[str, str] | None = None,
+        limit: int,
     ) -> list[TriggerRecord]:
-        after_tenant, after_name = after or ("", "")
-        parameters = {
-            "tenant_id": tenant_id,
-            "after_tenant": after_tenant,
-            "after_name": after_name,
-            "limit": limit,
+        wanted = {
+            "states": json.dumps(sorted(states)) if states else None,
+            "target_id": target_id,
+            "below_name": name_prefix + _BEHIND_EVERY_NAME,
         }
+        first_tenant, after_name = after or ("", "")
+        found: list[TriggerRecord] = []
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_triggers"], parameters).fetchall()
-        return [_trigger_record(row) for row in rows]
+            tenants = connection.execute(
+                self._sql["registry_tenants_from"],
+                {"tenant_id": tenant_id, "first_tenant": first_tenant},
+            ).fetchall()
+            for (each,) in tenants:
+                behind = after_name if each == first_tenant else ""
+                parameters = wanted | {
+                    "tenant_id": each,
+                    "after_name": behind,
+                    "from_name": max(name_prefix, behind),
+                    "row_limit": limit - len(found),
+                }
+                rows = connection.execute(self._sql["registry_triggers"], parameters)
+                found += (trigger_record(row) for row in rows)
+                if len(found) >= limit:
+                    break
+        return found
 
     def find_triggers(self, name: str, *, tenant_id: str | None = None) -> list[TriggerRecord]:
         parameters = {"tenant_id": tenant_id, "name": name}
         with self._context.database.read() as connection:
             rows = connection.execute(self._sql["registry_find_triggers"], parameters).fetchall()
-        return [_trigger_record(row) for row in rows]
+        return [trigger_record(row) for row in rows]
+
+    def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:
+        with self._context.database.read() as connection:
+            rows = connection.execute(
+                self._sql["registry_spans"], (tenant_id, trigger_id)
+            ).fetchall()
+        return [
+            SpanRecord(
+                revision,
+                from_us,
+                SpanKind(kind),
+                version,
+                None if resume_rule is None else ResumeRule(resume_rule),
+                note,
+                actor,
+            )
+            for revision, from_us, kind, version, resume_rule, note, actor in rows
+        ]
 
     def definition(
         self, tenant_id: str, trigger_id: str, *, version: int
@@ -105,51 +175,33 @@ class SqliteRegistry(RegistryPort):
                 facts = self._context.versions.facts(connection, key)
         except KeyError:
             return None
-        return TriggerDefinition(
-            recurrence=facts.recurrence,
-            zone=facts.zone,
-            target_id=facts.target_id,
-            gap_rule=facts.gap_rule,
-            fold_rule=facts.fold_rule,
-            starts_us=facts.starts_us,
-            ends_us=facts.ends_us,
-            exclusions=facts.exclusions,
-            max_fires=facts.max_fires,
-            smear_s=facts.smear_us // SECOND_US,
-            missed_policy=facts.missed_policy,
-            overlap_policy=facts.overlap_policy,
-            catchup_horizon_s=facts.horizon_us // SECOND_US,
-            horizon_source=facts.horizon_source,
-            attempt_budget=facts.attempt_budget,
-            retry_window_s=facts.retry_window_us // SECOND_US,
-            run_timeout_s=facts.run_timeout_us // SECOND_US,
-            outcome_window_s=facts.outcome_window_us // SECOND_US,
-            response_is_outcome=facts.response_is_outcome,
-        )
+        return definition_of(facts)
 
     def target_secret(self, tenant_id: str, target_id: str) -> str | None:
-        key = (tenant_id, target_id)
         with self._context.database.read() as connection:
-            found = connection.execute(self._sql["registry_target"], key).fetchone()
+            found = read_target(connection, self._sql, tenant_id, target_id)
             if found is None:
                 return None
-            secret = read_payload(connection, self._context, tenant_id, payload_ref=found[3])
+            secret = read_payload(
+                connection, self._context, tenant_id, payload_ref=found.secret_ref
+            )
         return None if secret is None else secret.decode()
 
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._context.versions.changing(), self._context.database.write() as connection:
+            yield connection
 
-def _trigger_record(row: tuple[Any, ...]) -> TriggerRecord:
-    return TriggerRecord(
-        tenant_id=row[0],
-        trigger_id=row[1],
-        name=row[2],
-        state=TriggerState(row[3]),
-        version=row[4],
-        revision=row[5],
-        partition_id=row[6],
-        pause_note=row[7],
-        quarantine_error=row[8],
-        decided_through_us=row[9],
-        next_due_us=row[10],
-        fired_count=row[11],
-        created_us=row[12],
-    )
+
+def _apply_all(session: ChangeSession, changes: Sequence[Change]) -> list[ChangeResult]:
+    """One result a change; ChangeRefused with the problems of all of them."""
+    results: list[ChangeResult] = []
+    problems: list[ChangeProblem] = []
+    for number, change in enumerate(changes):
+        try:
+            results.append(apply_change(session, change))
+        except Refused as error:
+            problems += (problem._replace(change=number) for problem in error.problems)
+    if problems:
+        raise ChangeRefused(tuple(problems))
+    return results

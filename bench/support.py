@@ -23,6 +23,7 @@ from scheduling.limits import (
     RETRY_WINDOW_S_DEFAULT,
     RUN_TIMEOUT_S_DEFAULT,
 )
+from scheduling.vocabulary import OwnershipState
 
 START_US: Final = from_text("2026-03-02T10:00:00Z")
 TENANT: Final = "acme"
@@ -85,7 +86,11 @@ def store_with(
         tenant_id=TENANT, target_id=TARGET, endpoint="http://127.0.0.1:9/", timeout_s=5.0
     )
     store.registry.apply(
-        [PutTenant(tenant=tenant), PutTarget(target=target), *triggers],
+        [
+            PutTenant(tenant=tenant),
+            PutTarget(target=target, ownership=OwnershipState.LOCAL),
+            *triggers,
+        ],
         now_us=now_us,
         actor="bench",
     )

@@ -16,7 +16,7 @@ from dispatcher import dispatcher as module
 from dispatcher.dispatcher import Dispatcher
 from dispatcher.envelope import Delivery
 from dispatcher.http_delivery import DeliveryResult
-from ports.changes import PutTarget, PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger
 from ports.errors import StoreUnavailable
 from ports.ledger import LedgerPort
 from ports.records import (
@@ -31,7 +31,7 @@ from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey
 from scheduling.vocabulary import FireState, TransportResult
 from tests.support.manual_clock import ManualClock
-from tests.support.store_builders import TENANT, a_definition, a_target, a_tenant, at, since_start
+from tests.support.store_builders import TENANT, a_definition, a_tenant, at, put_target, since_start
 
 OK = DeliveryResult(TransportResult.RESPONSE, http_status=200)
 WAIT_S = 10.0
@@ -73,7 +73,7 @@ class Bench:
         self.store.registry.apply(
             [
                 PutTenant(tenant=a_tenant()),
-                PutTarget(target=a_target()),
+                put_target(),
                 PutTrigger(tenant_id=TENANT, name="job", definition=every_second),
             ],
             now_us=at(0),
@@ -281,7 +281,7 @@ def test_tenant_whose_targets_hang_leaves_room_for_the_others(bench: Bench) -> N
     bench.store.registry.apply(
         [
             PutTenant(tenant=a_tenant("good")),
-            PutTarget(target=a_target("good")),
+            put_target("good"),
             *(
                 PutTrigger(tenant_id=TENANT, name=f"bad-{number}", definition=every_second)
                 for number in range(19)

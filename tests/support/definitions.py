@@ -5,6 +5,7 @@ from typing import Any, Final
 from ports.changes import PutTarget, PutTenant, PutTrigger
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition
 from scheduling import limits
+from scheduling.vocabulary import OwnershipState
 
 TENANT: Final = "acme"
 TARGET: Final = "shop"
@@ -48,7 +49,8 @@ def a_target(tenant_id: str = TENANT, *, timeout_s: float = 10.0) -> PutTarget:
             endpoint="https://shop.example/hook",
             timeout_s=timeout_s,
             secret=SECRET,
-        )
+        ),
+        ownership=OwnershipState.ALLOWED,
     )
 
 

@@ -32,6 +32,7 @@ def faulty_store(store: Store, intercept: Interceptor) -> Store:
         leases=through("leases"),
         audit=through("audit"),
         outbox=through("outbox"),
+        principals=through("principals"),
         close=store.close,
         data_version=store.data_version,
     )

@@ -12,7 +12,6 @@ from ports.changes import (
     ChangeResult,
     DeleteTrigger,
     PauseTrigger,
-    PutTarget,
     PutTenant,
     PutTrigger,
     ResumeTrigger,
@@ -35,7 +34,7 @@ from scheduling.limits import COMMIT_ROWS_MAX
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import FireState, ResumeRule, TransportResult
 from tests.support.brief import brief_row
-from tests.support.store_builders import START_US, TENANT, a_definition, a_target, a_tenant, at
+from tests.support.store_builders import START_US, TENANT, a_definition, a_tenant, at, put_target
 
 OWNER = "crank"
 ACTOR = "alice"
@@ -56,7 +55,7 @@ class HandCrank:
 
     def begin(self, **tenant_changes: Any) -> "HandCrank":
         """A tenant with a target, and the leases of all partitions."""
-        self.apply(PutTenant(tenant=a_tenant(**tenant_changes)), PutTarget(target=a_target()))
+        self.apply(PutTenant(tenant=a_tenant(**tenant_changes)), put_target())
         beat = self.store.leases.heartbeat(
             OWNER, now_us=self.now_us, ttl_us=60 * SECOND_US, epsilon_us=0
         )

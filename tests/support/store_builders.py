@@ -3,9 +3,11 @@
 from itertools import count
 from typing import Any, Final
 
+from ports.changes import PutTarget
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition
 from scheduling.instants import SECOND_US, from_text
 from scheduling.keys import partition_of, trigger_id_of
+from scheduling.vocabulary import OwnershipState
 
 # Midnight on a Monday without a clock change near: seconds after it read like the time of day.
 START_US: Final = from_text("2026-03-02T00:00:00Z")
@@ -47,6 +49,17 @@ def a_target(tenant_id: str = TENANT, **changes: Any) -> TargetRecord:
         "secret": SECRET,
     }
     return TargetRecord(**{**facts, **changes})
+
+
+def put_target(tenant_id: str = TENANT, **changes: Any) -> PutTarget:
+    """Put `a_target` on a host that an operator vouches for."""
+    return PutTarget(target=a_target(tenant_id, **changes), ownership=OwnershipState.ALLOWED)
+
+
+def stored_target(tenant_id: str = TENANT, **changes: Any) -> TargetRecord:
+    """How a listing shows what `put_target` made."""
+    facts: dict[str, Any] = {"secret": None, "ownership": OwnershipState.ALLOWED, "revision": 1}
+    return a_target(tenant_id, **{**facts, **changes})
 
 
 def a_definition(**changes: Any) -> TriggerDefinition:

@@ -10,7 +10,7 @@ from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
-from ports.changes import PutTarget, PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger
 from ports.due_index import DueIndexPort
 from ports.errors import StoreUnavailable
 from ports.records import CommitResult
@@ -20,7 +20,7 @@ from scheduling.clock_gate import ClockReading
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import FireState, Lane
 from tests.support.manual_clock import ManualClock
-from tests.support.store_builders import a_definition, a_target, a_tenant, at
+from tests.support.store_builders import a_definition, a_tenant, at, put_target
 
 TTL_US = 6 * SECOND_US
 

@@ -1,9 +1,11 @@
 -- name: registry_tenant
-SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s
+SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s,
+  revision
 FROM tenant WHERE tenant_id = ?;
 
 -- name: registry_tenants
-SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s
+SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s,
+  revision
 FROM tenant ORDER BY tenant_id;
 
 -- name: registry_put_tenant!
@@ -16,32 +18,17 @@ ON CONFLICT (tenant_id) DO UPDATE SET
   quota_dispatch_per_s = excluded.quota_dispatch_per_s,
   quota_inflight = excluded.quota_inflight,
   catchup_rate_pct = excluded.catchup_rate_pct,
-  smear_s = excluded.smear_s;
-
--- name: registry_target
-SELECT endpoint, timeout_s, kind, secret_ref, previous_secret_ref
-FROM target WHERE tenant_id = ? AND target_id = ?;
-
--- name: registry_targets
-SELECT target_id, endpoint, timeout_s, kind FROM target WHERE tenant_id = ? ORDER BY target_id;
-
--- name: registry_put_target!
-INSERT INTO target (
-  tenant_id, target_id, kind, endpoint, timeout_s, secret_ref, previous_secret_ref, verified_at,
-  verification_state, created_at
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'allow_listed', ?)
-ON CONFLICT (tenant_id, target_id) DO UPDATE SET
-  kind = excluded.kind,
-  endpoint = excluded.endpoint,
-  timeout_s = excluded.timeout_s,
-  secret_ref = excluded.secret_ref,
-  previous_secret_ref = excluded.previous_secret_ref;
+  smear_s = excluded.smear_s,
+  revision = revision + 1;
 
 -- name: registry_put_payload!
 INSERT OR IGNORE INTO payload (payload_ref, tenant_id, sealed, created_at) VALUES (?, ?, ?, ?);
 
 -- name: registry_payload
 SELECT sealed FROM payload WHERE payload_ref = ?;
+
+-- name: registry_delete_payload!
+DELETE FROM payload WHERE payload_ref = ?;
 
 -- name: registry_trigger
 SELECT trigger_id, state, current_version, revision, partition_id
@@ -97,27 +84,64 @@ UPDATE due_index_row SET fired_count = 0 WHERE tenant_id = ? AND trigger_id = ?;
 -- name: registry_drop_due_row!
 DELETE FROM due_index_row WHERE tenant_id = ? AND trigger_id = ?;
 
+-- name: registry_tenants_from
+SELECT tenant_id FROM tenant
+WHERE tenant_id >= :first_tenant AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
+ORDER BY tenant_id;
+
 -- name: registry_triggers
+-- By name, through the index of the undeleted names.
 SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
   t.pause_note, t.quarantine_error, d.decided_through, d.next_due_at, d.fired_count, t.created_at
-FROM trigger AS t
-JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.trigger_id
-WHERE (:tenant_id IS NULL OR t.tenant_id = :tenant_id)
-  AND (t.tenant_id, t.name) > (:after_tenant, :after_name)
+FROM trigger AS t INDEXED BY trigger_name
+CROSS JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.trigger_id
+WHERE t.tenant_id = :tenant_id
+  AND t.name >= :from_name AND t.name < :below_name AND t.name <> :after_name
   AND t.state <> 'deleted'
-ORDER BY t.tenant_id, t.name
-LIMIT :limit;
+  AND (:states IS NULL OR t.state IN (SELECT value FROM json_each(:states)))
+  AND (:target_id IS NULL OR :target_id = (
+    SELECT v.target_id FROM trigger_version AS v
+    WHERE v.tenant_id = t.tenant_id AND v.trigger_id = t.trigger_id
+      AND v.version = t.current_version
+  ))
+ORDER BY t.name
+LIMIT :row_limit;
 
 -- name: registry_find_triggers
+-- Two seeks a tenant: by name and by id.
 SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
   t.pause_note, t.quarantine_error, d.decided_through, d.next_due_at, d.fired_count, t.created_at
-FROM trigger AS t
-JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.trigger_id
-WHERE t.state <> 'deleted'
-  AND (:tenant_id IS NULL OR t.tenant_id = :tenant_id)
-  AND (t.name = :name OR t.trigger_id = :name)
+FROM (
+  SELECT t.tenant_id, t.trigger_id
+  FROM tenant AS n
+  CROSS JOIN trigger AS t INDEXED BY trigger_name
+    ON t.tenant_id = n.tenant_id AND t.name = :name AND t.state <> 'deleted'
+  WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id
+  UNION
+  SELECT t.tenant_id, t.trigger_id
+  FROM tenant AS n
+  CROSS JOIN trigger AS t
+    ON t.tenant_id = n.tenant_id AND t.trigger_id = :name AND t.state <> 'deleted'
+  WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id
+) AS found
+CROSS JOIN trigger AS t ON t.tenant_id = found.tenant_id AND t.trigger_id = found.trigger_id
+CROSS JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.trigger_id
 ORDER BY t.tenant_id
 LIMIT 100;
 
+-- name: registry_spans
+SELECT revision, from_at, kind, version, resume_rule, note, actor
+FROM trigger_span
+WHERE tenant_id = ? AND trigger_id = ?
+ORDER BY revision;
+
 -- name: registry_pause_note
 SELECT pause_note FROM trigger WHERE tenant_id = ? AND trigger_id = ?;
+
+-- name: registry_calendars
+SELECT c.calendar_id, v.rules, v.dates, c.revision
+FROM calendar AS c
+JOIN calendar_version AS v
+  ON v.tenant_id = c.tenant_id AND v.calendar_id = c.calendar_id AND v.revision = c.revision
+WHERE c.tenant_id = ?
+ORDER BY c.calendar_id;

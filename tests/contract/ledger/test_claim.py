@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ports.changes import PutTarget, PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger
 from ports.records import ClaimedFire, ClaimRequest, LaneMessage
 from ports.store import Store
 from scheduling.keys import FireKey, trace_parent_of
@@ -15,7 +15,7 @@ from scheduling.zones import tzdata_version
 from tests.contract.factories import StoreHarness
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import BUSY, LOST, HandCrank
-from tests.support.store_builders import SECRET, TENANT, a_definition, a_target, a_tenant, at
+from tests.support.store_builders import SECRET, TENANT, a_definition, a_tenant, at, put_target
 
 
 def test_claim_gives_everything_the_delivery_needs(crank: HandCrank) -> None:
@@ -174,7 +174,7 @@ def test_claim_without_one_tenants_key_leaves_the_others_in_the_batch(
 def _other_tenant(crank: HandCrank) -> list[LaneMessage]:
     (result,) = crank.apply(
         PutTenant(tenant=a_tenant("other")),
-        PutTarget(target=a_target("other")),
+        put_target("other"),
         PutTrigger(tenant_id="other", name="theirs", definition=a_definition()),
     )[2:]
     assert result.trigger_id is not None
@@ -203,7 +203,7 @@ def test_claim_of_a_retry_without_the_payload_key_ends_as_its_last_try_left_it(
 def test_claim_reads_the_target_as_it_is_now(crank: HandCrank) -> None:
     crank.put()
     messages = crank.commit_at(60)
-    crank.apply(PutTarget(target=a_target(endpoint="https://new.example/fire", timeout_s=2.5)))
+    crank.apply(put_target(endpoint="https://new.example/fire", timeout_s=2.5))
     (claimed,) = crank.claim(messages)
     assert (claimed.endpoint, claimed.timeout_s) == ("https://new.example/fire", 2.5)
     assert claimed.claimed_until_us == at(62.5) + CLAIM_MARGIN_US

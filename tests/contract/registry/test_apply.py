@@ -7,7 +7,6 @@ from ports.changes import (
     ChangeKind,
     DeleteTrigger,
     PauseTrigger,
-    PutTarget,
     PutTenant,
     PutTrigger,
     ResumeTrigger,
@@ -21,9 +20,9 @@ from tests.support.store_builders import (
     START_US,
     TENANT,
     a_definition,
-    a_target,
     a_tenant,
     at,
+    put_target,
 )
 
 
@@ -33,7 +32,7 @@ def _put(name: str = "job", **changes: object) -> PutTrigger:
 
 EVERYTHING: list[Change] = [
     PutTenant(tenant=a_tenant("other")),
-    PutTarget(target=a_target("other")),
+    put_target("other"),
     _put("new", payload=b"sealed"),
     _put(recurrence=("*/2 * * * *",)),
     PauseTrigger(tenant_id=TENANT, name="job"),
@@ -103,7 +102,7 @@ def test_refusal_names_every_problem_of_every_change(crank: HandCrank) -> None:
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        pytest.param(PutTarget(target=a_target("nobody")), "tenant", id="target_without_tenant"),
+        pytest.param(put_target("nobody"), "tenant", id="target_without_tenant"),
         pytest.param(
             PutTrigger(tenant_id="nobody", name="job", definition=a_definition()),
             "tenant",

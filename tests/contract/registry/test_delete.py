@@ -79,7 +79,7 @@ def test_delete_makes_room_under_the_quota_in_the_same_call(crank: HandCrank) ->
     ]
     results = crank.apply(put[0], put[1], DeleteTrigger(tenant_id=TENANT, name="one"), put[2])
     assert [result.kind for result in results] == ["created", "created", "deleted", "created"]
-    assert a_tenant(quota_triggers=2) in crank.store.registry.tenants()
+    assert a_tenant(quota_triggers=2, revision=2) in crank.store.registry.tenants()
 
 
 def test_delete_is_audited_with_its_note_and_announced(crank: HandCrank) -> None:

@@ -24,7 +24,10 @@ def test_edit_is_audited_with_what_was_before_and_announced(crank: HandCrank) ->
     crank.put(recurrence=("*/2 * * * *",))
     (entry,) = crank.store.audit.entries(limit=1)
     assert (entry.action, entry.subject) == ("trigger_edited", "job")
-    assert entry.prior_value == '{"state": "live", "version": 1, "revision": 1}'
+    assert (
+        entry.prior_value
+        == '{"state": "live", "version": 1, "revision": 1, "recurrence": ["* * * * *"]}'
+    )
     assert [event.event for event in crank.store.outbox.pending(limit=10)] == ["TriggerChanged"] * 2
 
 

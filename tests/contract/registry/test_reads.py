@@ -1,8 +1,10 @@
 """The registry's reads: by name, by page, and secrets only where they are asked for."""
 
+from dataclasses import replace
+
 import pytest
 
-from ports.changes import ChangeKind, PutTarget, PutTenant, PutTrigger
+from ports.changes import ChangeKind, PutTenant, PutTrigger
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import HandCrank
 from tests.support.store_builders import (
@@ -10,8 +12,9 @@ from tests.support.store_builders import (
     TARGET,
     TENANT,
     a_definition,
-    a_target,
     a_tenant,
+    put_target,
+    stored_target,
 )
 
 OTHER_SECRET = "whsec_b3RoZXJzZWNyZXRvdGhlcnNlY3JldG90aA=="
@@ -19,7 +22,7 @@ OTHER_SECRET = "whsec_b3RoZXJzZWNyZXRvdGhlcnNlY3JldG90aA=="
 
 @pytest.fixture
 def two_tenants(crank: HandCrank) -> HandCrank:
-    crank.apply(PutTenant(tenant=a_tenant("zeta")), PutTarget(target=a_target("zeta")))
+    crank.apply(PutTenant(tenant=a_tenant("zeta")), put_target("zeta"))
     for tenant_id, name in (("zeta", "a"), (TENANT, "b"), (TENANT, "a"), (TENANT, "c")):
         crank.apply(PutTrigger(tenant_id=tenant_id, name=name, definition=a_definition()))
     return crank
@@ -31,31 +34,34 @@ def _names(crank: HandCrank, **filters: object) -> list[tuple[str, str]]:
 
 
 def test_tenants_are_listed_whole_by_id(two_tenants: HandCrank) -> None:
-    assert two_tenants.store.registry.tenants() == [a_tenant(), a_tenant("zeta")]
+    assert two_tenants.store.registry.tenants() == [
+        a_tenant(revision=1),
+        a_tenant("zeta", revision=1),
+    ]
 
 
 def test_tenant_put_again_replaces_its_quotas(crank: HandCrank) -> None:
     wanted = a_tenant(quota_dispatch_per_s=7, catchup_rate_pct=50, smear_s=2)
     (result,) = crank.apply(PutTenant(tenant=wanted))
     assert result.kind is ChangeKind.EDITED
-    assert crank.store.registry.tenants() == [wanted]
+    assert crank.store.registry.tenants() == [replace(wanted, revision=2)]
 
 
 def test_targets_are_listed_without_their_secrets(crank: HandCrank) -> None:
-    assert crank.store.registry.targets(TENANT) == [a_target(secret=None)]
+    assert crank.store.registry.targets(TENANT) == [stored_target()]
     assert crank.store.registry.targets("nobody") == []
 
 
 def test_target_secret_is_kept_when_none_is_given(crank: HandCrank, peek: StorePeek) -> None:
     before = peek.content()
-    (result,) = crank.apply(PutTarget(target=a_target(secret=None)))
+    (result,) = crank.apply(put_target(secret=None))
     assert result.kind is ChangeKind.UNCHANGED
     assert peek.content() == before
     assert crank.store.registry.target_secret(TENANT, TARGET) == SECRET
 
 
 def test_target_without_a_secret_is_given_one(crank: HandCrank) -> None:
-    crank.apply(PutTarget(target=a_target(target_id="second", secret=None)))
+    crank.apply(put_target(target_id="second", secret=None))
     secret = crank.store.registry.target_secret(TENANT, "second")
     assert secret is not None
     assert secret.startswith("whsec_")
@@ -66,7 +72,7 @@ def test_target_secret_of_an_unknown_target_is_none(crank: HandCrank) -> None:
 
 
 def test_target_with_a_new_secret_signs_with_both_for_a_while(crank: HandCrank) -> None:
-    (result,) = crank.apply(PutTarget(target=a_target(secret=OTHER_SECRET)))
+    (result,) = crank.apply(put_target(secret=OTHER_SECRET))
     assert result.kind is ChangeKind.EDITED
     assert crank.store.registry.target_secret(TENANT, TARGET) == OTHER_SECRET
     crank.put()
@@ -76,9 +82,7 @@ def test_target_with_a_new_secret_signs_with_both_for_a_while(crank: HandCrank) 
 
 def test_target_with_two_new_secrets_at_one_instant_has_the_last(crank: HandCrank) -> None:
     third = "whsec_dGhpcmRzZWNyZXR0aGlyZHNlY3JldHRo"
-    crank.apply(
-        PutTarget(target=a_target(secret=OTHER_SECRET)), PutTarget(target=a_target(secret=third))
-    )
+    crank.apply(put_target(secret=OTHER_SECRET), put_target(secret=third))
     assert crank.store.registry.target_secret(TENANT, TARGET) == third
 
 
@@ -91,7 +95,7 @@ def test_target_whose_key_is_gone_gets_a_new_secret_when_it_is_put(
     crank: HandCrank, peek: StorePeek
 ) -> None:
     peek.delete_payload_key(TENANT)
-    (result,) = crank.apply(PutTarget(target=a_target()))
+    (result,) = crank.apply(put_target())
     assert result.kind is ChangeKind.EDITED
     assert crank.store.registry.target_secret(TENANT, TARGET) == SECRET
     crank.put(payload=b"new")

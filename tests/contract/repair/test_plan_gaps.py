@@ -2,13 +2,12 @@
 
 import pytest
 
-from ports.changes import PutTarget
 from scheduling.instants import SECOND_US
 from scheduling.limits import GAP_SLICE_ROWS_MAX
 from scheduling.vocabulary import Cause, HeldReason, Lane, MissedPolicy, ResumeRule, TriggerState
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import OWNER, HandCrank
-from tests.support.store_builders import TENANT, a_target, at
+from tests.support.store_builders import TENANT, at, put_target
 
 FIRE_ALL = MissedPolicy.FIRE_ALL
 
@@ -134,7 +133,7 @@ def test_gap_of_a_resume_holds_a_smeared_instant_until_its_due_time(crank: HandC
 
 def test_gap_keeps_its_version_through_an_edit(gap: HandCrank) -> None:
     gap.put(recurrence=("0 12 * * *",), payload=b"new")
-    gap.apply(PutTarget(target=a_target()))
+    gap.apply(put_target())
     while gap.plan_gaps():
         pass
     fires = gap.fires()

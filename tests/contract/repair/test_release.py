@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ports.changes import PutTarget, PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger
 from ports.records import LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import FireState, Lane, MissedPolicy, OverlapPolicy
@@ -14,9 +14,9 @@ from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import BUSY, HandCrank
 from tests.support.store_builders import (
     a_definition,
-    a_target,
     a_tenant,
     at,
+    put_target,
     since_start,
 )
 
@@ -123,7 +123,7 @@ def test_release_counts_tenants_apart(crank: HandCrank) -> None:
     definition = a_definition(missed_policy=FIRE_ALL, ends_us=at(600))
     (result,) = crank.apply(
         PutTenant(tenant=a_tenant("other", quota_dispatch_per_s=2)),
-        PutTarget(target=a_target("other")),
+        put_target("other"),
         PutTrigger(tenant_id="other", name="theirs", definition=definition),
     )[2:]
     assert result.trigger_id is not None

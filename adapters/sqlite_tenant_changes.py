@@ -1,0 +1,35 @@
+"""Changes of tenants, inside the caller's transaction."""
+
+from typing import Final
+
+from adapters.sqlite_change_session import ChangeSession, check_revision
+from ports.changes import ChangeKind, ChangeResult, PutTenant
+
+_FIELDS: Final = (
+    "quota_triggers",
+    "quota_dispatch_per_s",
+    "quota_inflight",
+    "catchup_rate_pct",
+    "smear_s",
+)
+
+
+def put_tenant(session: ChangeSession, change: PutTenant) -> ChangeResult:
+    """Create, or replace the quotas and the smear."""
+    tenant = change.tenant
+    tenant_id = tenant.tenant_id
+    found = session.execute("registry_tenant", tenant_id).fetchone()
+    revision = 0 if found is None else found[-1]
+    check_revision(f"tenant {tenant_id}", change.expected_revision, found=revision)
+    wanted = tuple(getattr(tenant, field) for field in _FIELDS)
+    if found is not None and found[1:-1] == wanted:
+        return _result(ChangeKind.UNCHANGED, tenant_id, revision)
+    session.execute("registry_put_tenant", tenant_id, *wanted, session.now_us)
+    prior = None if found is None else dict(zip(_FIELDS, found[1:-1], strict=True))
+    session.audit("tenant_put", tenant_id, tenant_id, prior=prior)
+    kind = ChangeKind.EDITED if found else ChangeKind.CREATED
+    return _result(kind, tenant_id, revision + 1)
+
+
+def _result(kind: ChangeKind, tenant_id: str, revision: int) -> ChangeResult:
+    return ChangeResult(kind=kind, subject=tenant_id, tenant_id=tenant_id, revision=revision)
