@@ -66,9 +66,9 @@ def read_zone(content: bytes) -> Zone:
     """
     try:
         zone = _segments(content)
-    except (struct.error, IndexError) as error:
-        raise ValueError("it is cut short, or not a zone file at all") from error
-    _refuse_disorder(zone)
+        _refuse_disorder(zone)
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"no zone file that can be used: {error}") from error
     return zone
 
 

@@ -218,7 +218,7 @@ def test_clocks_of_equal_content_are_shared_between_data_sets() -> None:
     ids=["empty", "head", "short", "zip", "footer", "rule", "offset", "huge", "negative"],
 )
 def test_damaged_zone_file_is_a_value_error(damage: Any) -> None:
-    with pytest.raises(ValueError, match=r"zone|short|offset|rule"):
+    with pytest.raises(ValueError, match="no zone file that can be used"):
         read_zone(damage(pinned_file("Europe/Berlin")))
 
 
