@@ -1,0 +1,166 @@
+"""The rungs that every verb of the API has to climb; a test file fills in what is its own.
+
+A subclass is collected by its name. `prepare` makes what the verb works on; `call` sends the
+verb as it should be sent, but for what a rung changes.
+"""
+
+from typing import Any, ClassVar
+
+from ports.principals import GrantKind
+from tests.support.api import TENANT, Api, problem
+
+OTHER = "bolt"
+
+
+class ReadLadder:
+    """For what only reads. `path` holds `{tenant}` where the tenant stands."""
+
+    method: ClassVar[str] = "GET"
+    path: ClassVar[str]
+    params: ClassVar[dict[str, Any]] = {}
+    body: ClassVar[dict[str, Any] | None] = None
+    status: ClassVar[int] = 200
+    kind: ClassVar[GrantKind] = GrantKind.READ  # what it needs
+    wrong_method: ClassVar[str] = "PATCH"
+    unknown_path: ClassVar[str | None] = None  # of an id that is not there; None where it has none
+    is_platform_wide: ClassVar[bool] = False  # no tenant is named
+
+    def prepare(self, api: Api) -> None:
+        """What the verb works on."""
+
+    def call(self, api: Api, **changes: Any) -> Any:
+        """The verb as it should be sent."""
+        path = changes.pop("path", self.path)
+        body = changes.pop("body", self.body)
+        method = changes.pop("method", self.method)
+        path = path.replace("{tenant}", TENANT)
+        return api.call(method, path, body, **{**self.params, **changes})
+
+    def test_no_token_is_401_and_reads_nothing(self, api: Api) -> None:
+        self.prepare(api)
+        answer = self.call(api, by=None)
+        assert problem(answer) == (401, [])
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+    def test_unknown_token_is_401(self, api: Api) -> None:
+        self.prepare(api)
+        api.tokens["stranger"] = "pun_" + "x" * 43
+        assert problem(self.call(api, by="stranger")) == (401, [])
+
+    def test_wrong_method_is_405_and_says_which(self, api: Api) -> None:
+        self.prepare(api)
+        answer = self.call(api, method=self.wrong_method)
+        assert problem(answer)[0] == 405
+        assert self.method in answer.headers["allow"]
+
+    def test_sufficient_grant_alone_works(self, api: Api) -> None:
+        self.prepare(api)
+        api.principal("holder", self.kind, tenant=None if self.is_platform_wide else TENANT)
+        answer = self.call(api, by="holder")
+        assert answer.status_code == self.status, answer.text
+
+    def test_wrong_grant_is_403_and_audited(self, api: Api) -> None:
+        self.prepare(api)
+        tenant = None if self.is_platform_wide else TENANT
+        others = [kind for kind in GrantKind if kind not in self.enough()]
+        for kind in others:
+            api.principal(f"only-{kind}", kind, tenant=tenant)
+            answer = self.call(api, by=f"only-{kind}")
+            assert problem(answer) == (403, ["grant"]), f"{kind}: {answer.text}"
+            assert self.kind in answer.json()["detail"]
+        refused = [entry.actor for entry in api.audit("privilege_refused")]
+        assert refused == [f"only-{kind}" for kind in others]
+
+    def test_other_tenants_principal_is_told_nothing(self, api: Api) -> None:
+        self.prepare(api)
+        api.principal("neighbour", *GrantKind, tenant=OTHER)
+        answer = self.call(api, by="neighbour")
+        assert problem(answer)[0] == (403 if self.is_platform_wide else 404), answer.text
+
+    def test_unknown_id_is_404(self, api: Api) -> None:
+        self.prepare(api)
+        if self.unknown_path is None:
+            assert "{" not in self.path.replace("{tenant}", ""), "name an unknown id"
+            return
+        assert problem(self.call(api, path=self.unknown_path))[0] == 404
+
+    def enough(self) -> tuple[GrantKind, ...]:
+        """Every single grant with which it works."""
+        return tuple(GrantKind) if self.kind is GrantKind.READ else (self.kind,)
+
+
+class WriteLadder(ReadLadder):
+    """For what changes something.
+
+    required:  keys without which the body is refused
+    other:     changes of the body that ask for something else
+    action:    of the audit entry that it leaves
+    event:     of the outbox, where there is one
+    stale:     an ETag of another revision; None where it takes none
+    """
+
+    required: ClassVar[tuple[str, ...]] = ()
+    other: ClassVar[dict[str, Any]]
+    action: ClassVar[str]
+    event: ClassVar[str | None] = None
+    stale: ClassVar[str | None] = '"999"'
+    wrong_key: ClassVar[str] = "colour"
+
+    def test_missing_field_is_422_and_named(self, api: Api) -> None:
+        self.prepare(api)
+        for key in self.required:
+            left = {name: value for name, value in (self.body or {}).items() if name != key}
+            assert problem(self.call(api, body=left)) == (422, [key])
+
+    def test_unknown_field_is_422_and_named(self, api: Api) -> None:
+        self.prepare(api)
+        if self.body is None:
+            return
+        answer = self.call(api, body={**self.body, self.wrong_key: 1})
+        assert problem(answer) == (422, [self.wrong_key])
+        assert "unknown key" in answer.json()["detail"]
+
+    def test_stale_etag_is_412_and_changes_nothing(self, api: Api) -> None:
+        self.prepare(api)
+        if self.stale is None:
+            return
+        before = len(api.audit())
+        answer = self.call(api, headers={"If-Match": self.stale})
+        assert problem(answer)[0] == 412, answer.text
+        assert len(api.audit()) == before
+
+    def test_repeated_key_has_one_effect(self, api: Api) -> None:
+        self.prepare(api)
+        events = len(api.outbox())
+        first = self.call(api, headers={"Idempotency-Key": "once"})
+        assert first.status_code == self.status, first.text
+        again = self.call(api, headers={"Idempotency-Key": "once"})
+        assert again.status_code == first.status_code, again.text
+        assert again.headers["idempotent-replayed"] == "true"
+        assert again.json() == first.json()
+        assert len(api.audit(self.action)) == 1
+        assert len(api.outbox()) - events == (1 if self.event else 0)
+
+    def test_repeated_key_with_another_body_is_422(self, api: Api) -> None:
+        self.prepare(api)
+        assert self.call(api, headers={"Idempotency-Key": "once"}).is_success
+        other = {**(self.body or {}), **self.other}
+        answer = self.call(api, body=other, headers={"Idempotency-Key": "once"})
+        assert problem(answer)[0] == 422
+        assert "idempotency" in answer.json()["detail"].lower()
+        assert len(api.audit(self.action)) == 1
+
+    def test_side_effects_are_audit_and_event(self, api: Api) -> None:
+        self.prepare(api)
+        events = len(api.outbox())
+        api.principal("doer", *GrantKind)
+        answer = self.call(api, by="doer")
+        assert answer.status_code == self.status, answer.text
+        (entry,) = api.audit(self.action)
+        assert entry.actor == "doer"
+        assert entry.at_us == api.now_us
+        new = [event.event for event in api.outbox()[events:]]
+        assert new == ([self.event] if self.event else [])
+
+
+__all__ = ["OTHER", "ReadLadder", "WriteLadder"]
