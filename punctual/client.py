@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2 as httpx
 
 from ports.errors import StoreRefused
 from ports.time_authority import TimeAuthorityPort
