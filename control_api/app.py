@@ -46,10 +46,10 @@ def create_app(services: Services, parts: Collection[Part] = PARTS) -> Any:
         },
     )
     app.state.services = services
-    for part in PARTS:
-        if part in parts:
-            for router in ROUTERS[part]:
-                app.include_router(router)
+    routers = [router for part in PARTS if part in parts for router in ROUTERS[part]]
+    app.state.routes = [route for router in routers for route in router.routes]
+    for router in routers:
+        app.include_router(router)
     return Edge(app, services=services)
 
 
@@ -93,10 +93,20 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == 404:
         return _document(ApiProblem(404, "no_route", f"there is no {request.url.path} here"))
     if error.status_code == 405:
-        headers = dict(error.headers or {})
-        detail = f"{request.method} is not for this path; it takes {headers.get('Allow', '?')}"
-        return _document(ApiProblem(405, "wrong_method", detail, headers=headers))
+        allowed = ", ".join(_methods(request))
+        detail = f"{request.method} is not for this path; it takes {allowed}"
+        return _document(ApiProblem(405, "wrong_method", detail, headers={"Allow": allowed}))
     return _document(ApiProblem(400, "bad_request", str(error.detail)[:200]))
+
+
+def _methods(request: Request) -> list[str]:
+    """What the path takes: the framework's own answer names the methods of one route only."""
+    return sorted(
+        method
+        for route in request.app.state.routes
+        if (pattern := getattr(route, "path_regex", None)) and pattern.match(request.url.path)
+        for method in getattr(route, "methods", None) or ()
+    )
 
 
 def _body_model(request: Request) -> type[BaseModel] | None:

@@ -9,6 +9,7 @@ from ports.registry import RegistryPort
 from scheduling import Recurrence, RuleError, compile_recurrence
 from scheduling.instants import SECOND_US, from_us
 from scheduling.rules import Rules, due_of
+from scheduling.wall_clock import ClockSource, wall_clock
 
 VersionKey = tuple[str, str, int]
 
@@ -48,7 +49,13 @@ def version_of(row: FireRecord) -> VersionKey:
     return (row.key.tenant_id, row.key.trigger_id, row.version)
 
 
-def recurrence_of(definition: TriggerDefinition, *, tenant_id: str, name: str) -> Recurrence:
+def recurrence_of(
+    definition: TriggerDefinition,
+    *,
+    tenant_id: str,
+    name: str,
+    clocks: ClockSource = wall_clock,
+) -> Recurrence:
     """A definition's recurrence; InvalidRecurrence where it does not compile any more."""
     texts = definition.recurrence
     return compile_recurrence(
@@ -60,6 +67,7 @@ def recurrence_of(definition: TriggerDefinition, *, tenant_id: str, name: str) -
         ends_at=None if definition.ends_us is None else from_us(definition.ends_us),
         exclusions=[date.fromisoformat(text) for text in definition.exclusions],
         identity=(tenant_id, name),
+        clocks=clocks,
     )
 
 

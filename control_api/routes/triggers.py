@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel
 
 from control_api.operations import standing, triggers
+from control_api.routes.paths import TRIGGER
 from control_api.routes.requests import WRITES, Read, Write, problems, respond
 from scheduling.limits import NAME_CHARS_MAX, NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
 from scheduling.vocabulary import TriggerState
@@ -21,7 +22,6 @@ from schemas.api.triggers import (
 from schemas.manifest import TriggerSpec
 
 router = APIRouter(tags=["triggers"])
-_ONE = "/v1/tenants/{tenant}/triggers/{name}"
 
 
 @router.get("/v1/triggers", response_model=Page[TriggerOut], responses=problems())
@@ -48,14 +48,14 @@ def list_triggers(
     return respond(response, reply)
 
 
-@router.get(_ONE, response_model=TriggerOut, responses=problems())
+@router.get(TRIGGER, response_model=TriggerOut, responses=problems())
 def get_trigger(call: Read, response: Response, tenant: str, name: str) -> BaseModel:
     """One trigger, by name or id."""
     return respond(response, triggers.get_trigger(call, tenant, name))
 
 
 @router.put(
-    _ONE,
+    TRIGGER,
     response_model=TriggerChanged,
     responses=WRITES | {201: {"model": TriggerChanged, "description": "Created"}},
 )
@@ -66,7 +66,7 @@ def put_trigger(
     return respond(response, triggers.put_trigger(call, tenant, name, body))
 
 
-@router.delete(_ONE, response_model=TriggerChanged, responses=WRITES)
+@router.delete(TRIGGER, response_model=TriggerChanged, responses=WRITES)
 def delete_trigger(
     call: Write,
     response: Response,
@@ -78,7 +78,7 @@ def delete_trigger(
     return respond(response, triggers.delete_trigger(call, tenant, name, note=note))
 
 
-@router.post(_ONE + ":pause", response_model=TriggerChanged, responses=WRITES)
+@router.post(TRIGGER + ":pause", response_model=TriggerChanged, responses=WRITES)
 def pause_trigger(
     call: Write,
     response: Response,
@@ -90,7 +90,7 @@ def pause_trigger(
     return respond(response, standing.pause_trigger(call, tenant, name, body))
 
 
-@router.post(_ONE + ":resume", response_model=TriggerChanged, responses=WRITES)
+@router.post(TRIGGER + ":resume", response_model=TriggerChanged, responses=WRITES)
 def resume_trigger(
     call: Write,
     response: Response,
@@ -103,7 +103,7 @@ def resume_trigger(
 
 
 @router.post(
-    _ONE + ":run",
+    TRIGGER + ":run",
     response_model=RunOut,
     status_code=202,
     responses=WRITES,
