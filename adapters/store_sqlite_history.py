@@ -77,8 +77,11 @@ class SqliteHistory(HistoryPort):
                 rows += connection.execute(self._sql["history_ranges_over"], rest)
         return [_fire(row) for row in rows]
 
-    def changed_since(self, changed_us: int, *, limit: int) -> list[FireRecord]:
-        parameters = {"changed_us": changed_us, "row_limit": limit}
+    def changed_since(
+        self, changed_us: int, *, after: FireKey | None = None, limit: int
+    ) -> list[FireRecord]:
+        last = after or FireKey("", "", 0)
+        parameters = {"changed_us": changed_us, "row_limit": limit, **last._asdict()}
         return [_fire(row) for row in self._rows("history_changed_since", parameters)]
 
     def covering(self, tenant_id: str, trigger_id: str, *, instant_us: int) -> FireRecord | None:

@@ -3,18 +3,19 @@
 import json
 
 from adapters.sqlite_database import SqliteDatabase
-from ports.outbox import OutboxEvent, OutboxPort
+from ports.outbox import ChangeReading, OutboxEvent, OutboxPort
 
 
 class SqliteOutbox(OutboxPort):
+    """SQL triggers on the ledger move a cursor back; see the migration that made them."""
+
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
+        self._sql = database.sql
 
     def pending(self, *, limit: int) -> list[OutboxEvent]:
         with self._database.read() as connection:
-            rows = connection.execute(
-                self._database.sql["outbox_pending"], {"row_limit": limit}
-            ).fetchall()
+            rows = connection.execute(self._sql["outbox_pending"], {"row_limit": limit}).fetchall()
         return [OutboxEvent._make(row) for row in rows]
 
     def mark_sent(self, outbox_ids: list[int], *, now_us: int) -> int:
@@ -22,6 +23,25 @@ class SqliteOutbox(OutboxPort):
             return 0
         with self._database.write() as connection:
             return connection.execute(
-                self._database.sql["outbox_mark_sent"],
+                self._sql["outbox_mark_sent"],
                 {"outbox_ids": json.dumps(outbox_ids), "now_us": now_us},
             ).rowcount
+
+    def cursor(self, relay_id: str) -> int | None:
+        with self._database.read() as connection:
+            row = connection.execute(
+                self._sql["outbox_relay_stands"], {"relay_id": relay_id}
+            ).fetchone()
+        return None if row is None else int(row[0])
+
+    def begin_reading(self, relay_id: str) -> ChangeReading:
+        with self._database.write() as connection:
+            row = connection.execute(
+                self._sql["outbox_begin_reading"], {"relay_id": relay_id}
+            ).fetchone()
+        return ChangeReading._make(row)
+
+    def end_reading(self, relay_id: str, reading: ChangeReading, *, until_us: int) -> bool:
+        moved = {"relay_id": relay_id, "reading": reading.number, "until_us": until_us}
+        with self._database.write() as connection:
+            return connection.execute(self._sql["outbox_end_reading"], moved).rowcount > 0

@@ -26,13 +26,31 @@ class PublishedEvent(NamedTuple):
     event: Event
 
 
+class KeptEvents(NamedTuple):
+    """The log holds what was published after offset `after`, up to and with `through`."""
+
+    after: int = 0
+    through: int = 0
+
+
 class EventsPort(ABC):
-    """At-least-once, in order of publication per trigger."""
+    """At-least-once, in order of publication per trigger.
+
+    An offset that was read never comes to mean another event, also after a power cut. The log
+    is bounded: the oldest events are forgotten, and a repeat of one of them is a new event.
+    """
 
     @abstractmethod
-    def publish(self, events: Sequence[Event]) -> None:
-        """All or none; an event that is there already is not added again."""
+    def publish(self, events: Sequence[Event]) -> int:
+        """All or none, durably; returns how many were added.
+
+        An event that is there already is not added again. After an error they may be there.
+        """
 
     @abstractmethod
     def read(self, *, after: int, limit: int) -> list[PublishedEvent]:
         """Events after an offset, oldest first; 0 is before the first that is kept."""
+
+    @abstractmethod
+    def kept(self) -> KeptEvents:
+        """What can be read: a reader that stopped before `after` has missed what is forgotten."""

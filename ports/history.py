@@ -31,8 +31,13 @@ class HistoryPort(ABC):
         """
 
     @abstractmethod
-    def changed_since(self, changed_us: int, *, limit: int) -> list[FireRecord]:
-        """Rows that changed at or after an instant, oldest change first."""
+    def changed_since(
+        self, changed_us: int, *, after: FireKey | None = None, limit: int
+    ) -> list[FireRecord]:
+        """Rows that changed at or after an instant, oldest change first, then by key.
+
+        `after` leaves out rows of that very instant up to this key: it continues a page.
+        """
 
     @abstractmethod
     def covering(self, tenant_id: str, trigger_id: str, *, instant_us: int) -> FireRecord | None:

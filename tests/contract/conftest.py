@@ -6,16 +6,19 @@ from pathlib import Path
 import pytest
 
 from ports.attempt_tokens import AttemptTokensPort
+from ports.events import EventsPort
 from ports.lanes import LanesPort
 from ports.payload_keys import PayloadKeysPort
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from tests.contract.factories import (
     ATTEMPT_TOKENS,
+    EVENTS,
     LANES,
     PAYLOAD_KEYS,
     STORES,
     TIME_AUTHORITIES,
+    EventsHarness,
     LanesHarness,
     StoreHarness,
 )
@@ -55,6 +58,18 @@ def lanes_harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[La
 @pytest.fixture
 def lanes(lanes_harness: LanesHarness) -> LanesPort:
     return lanes_harness.open()
+
+
+@pytest.fixture(params=EVENTS)
+def events_harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventsHarness]:
+    harness = EVENTS[request.param](tmp_path)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def events(events_harness: EventsHarness) -> EventsPort:
+    return events_harness.open()
 
 
 @pytest.fixture(params=PAYLOAD_KEYS)

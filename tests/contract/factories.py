@@ -12,11 +12,13 @@ from typing import Final
 
 from adapters.attempt_tokens_local import LocalAttemptTokens
 from adapters.clock_fixed import FixedClock
+from adapters.events_local import LocalEvents
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
 from ports.attempt_tokens import AttemptTokensPort
+from ports.events import EventsPort
 from ports.lanes import LanesPort
 from ports.outbox import OutboxEvent
 from ports.payload_keys import PayloadKeysPort
@@ -166,6 +168,51 @@ class LocalLanesHarness(LanesHarness):
             database.close()
 
 
+class EventsHarness(ABC):
+    """An empty log of events that keeps `kept_max` of them."""
+
+    kept_max: int
+
+    @property
+    @abstractmethod
+    def opener(self) -> Callable[[], EventsPort]:
+        """Opens another handle; picklable, for other processes."""
+
+    @abstractmethod
+    def open(self) -> EventsPort:
+        """Another handle in this process."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close this process's handles."""
+
+
+def open_local_events(path: Path, kept_max: int) -> EventsPort:
+    return LocalEvents(SqliteDatabase(path), kept_max=kept_max)
+
+
+class LocalEventsHarness(EventsHarness):
+    """A file of its own; synchronous=OFF, since no test pulls the plug."""
+
+    kept_max = 10
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "events.db"
+        self._databases: list[SqliteDatabase] = []
+
+    @property
+    def opener(self) -> Callable[[], EventsPort]:
+        return partial(open_local_events, self._path, self.kept_max)
+
+    def open(self) -> EventsPort:
+        self._databases.append(SqliteDatabase(self._path, synchronous="OFF"))
+        return LocalEvents(self._databases[-1], kept_max=self.kept_max)
+
+    def close(self) -> None:
+        for database in self._databases:
+            database.close()
+
+
 def _tink_keys(folder: Path) -> Callable[[], PayloadKeysPort]:
     return partial(TinkPayloadKeys, folder / "keys")
 
@@ -177,6 +224,7 @@ def _local_tokens(folder: Path) -> Callable[[], AttemptTokensPort]:
 # Each is given a folder that is empty at first. Openers of keys and tokens are picklable.
 STORES: Final[dict[str, Callable[[Path], StoreHarness]]] = {"sqlite": SqliteHarness}
 LANES: Final[dict[str, Callable[[Path], LanesHarness]]] = {"local": LocalLanesHarness}
+EVENTS: Final[dict[str, Callable[[Path], EventsHarness]]] = {"local": LocalEventsHarness}
 PAYLOAD_KEYS: Final[dict[str, Callable[[Path], Callable[[], PayloadKeysPort]]]] = {
     "tink": _tink_keys
 }

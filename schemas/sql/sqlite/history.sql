@@ -77,7 +77,11 @@ SELECT tenant_id FROM tenant;
 SELECT tenant_id FROM trigger WHERE trigger_id = :trigger_id;
 
 -- name: history_changed_since
-SELECT * FROM fire_history WHERE changed_at >= :changed_us
+-- The first condition is what the index is sought by.
+SELECT * FROM fire_history
+WHERE changed_at >= :changed_us
+  AND (changed_at, tenant_id, trigger_id, scheduled_instant, sequence)
+    > (:changed_us, :tenant_id, :trigger_id, :scheduled_us, :sequence)
 ORDER BY changed_at, tenant_id, trigger_id, scheduled_instant, sequence LIMIT :row_limit;
 
 -- name: history_newest_live_row

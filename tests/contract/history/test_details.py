@@ -21,6 +21,24 @@ def test_changed_since_returns_the_oldest_change_first(harness: StoreHarness, st
     assert store.history.changed_since(71, limit=10) == []
 
 
+def test_changed_since_continues_a_page_within_one_instant(
+    harness: StoreHarness, store: Store
+) -> None:
+    harness.plant_trigger("acme", trigger_id="t1", name="name of t1")
+    harness.plant_trigger("acme", trigger_id="t2", name="name of t2")
+    rows = [
+        a_fire("t1", 3, changed_us=50),
+        a_fire("t1", 3, sequence=1, changed_us=50),
+        a_fire("t1", 4, changed_us=50),
+        a_fire("t2", 1, changed_us=50),
+        a_fire("t1", 1, changed_us=51),
+    ]
+    harness.plant(*rows)
+    for number, row in enumerate(rows[:4]):
+        found = store.history.changed_since(50, after=row.key, limit=2)
+        assert found == rows[number + 1 : number + 3]
+
+
 def test_fire_is_the_row_of_that_very_key(harness: StoreHarness, store: Store) -> None:
     harness.plant_trigger("acme", trigger_id="t1", name="name of t1")
     scheduled, manual = (a_fire("t1", 5, sequence=sequence) for sequence in (0, 3))
