@@ -152,9 +152,7 @@ def test_check_other_media_type_does_not_prove(loop: LoopThread, media_type: str
     assert "not text/plain" in answer.detail
 
 
-@pytest.mark.parametrize(
-    "media_type", ["text/plain; charset=utf-8", "TEXT/PLAIN;charset=no-such"]
-)
+@pytest.mark.parametrize("media_type", ["text/plain; charset=utf-8", "TEXT/PLAIN;charset=no-such"])
 def test_check_media_type_with_parameters_proves(loop: LoopThread, media_type: str) -> None:
     head = f"HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\nconnection: close\r\n\r\n"
     assert _check(_raw(loop, (head + EXPECTED).encode()).endpoint).is_proven
