@@ -41,6 +41,10 @@ class SqlitePeek(StorePeek):
             ).fetchall()
         return [DueIndexRow._make(row) for row in rows]
 
+    def kept_requests(self) -> int:
+        with self._database.read() as connection:
+            return int(connection.execute("SELECT count(*) FROM idempotency_key").fetchone()[0])
+
     def empty_due_index(self) -> None:
         self._execute("DELETE FROM due_index_row")
 

@@ -38,6 +38,10 @@ class StorePeek(ABC):
         """The due index by (tenant, trigger)."""
 
     @abstractmethod
+    def kept_requests(self) -> int:
+        """How many requests are remembered, whatever their age."""
+
+    @abstractmethod
     def empty_due_index(self) -> None:
         """Lose the due index."""
 
