@@ -47,6 +47,10 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "rebuild": Entry("operate", "rebuild", "Derive stored data again."),
         "tzdata": Entry("operate", "tzdata", "Show or adopt the zone data."),
     },
+    "Keep": {
+        "backup": Entry("backup", "backup", "Write the store and its keys to one file."),
+        "restore": Entry("backup", "restore", "Put a backup in place as the data folder."),
+    },
 }
 _ENTRIES: Final = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
 

@@ -15,6 +15,8 @@ from ports.store import Store
 
 STORE_FILE: Final = "punctual.db"
 KEYS_FOLDER: Final = "keys"
+# While it is there a restore has put some of the files in place and not yet the others.
+UNFINISHED_FILE: Final = "restore-unfinished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
     store is StoreRefused, so that a read of the wrong folder does not leave an empty one.
     """
     store_file = path / STORE_FILE
+    if (path / UNFINISHED_FILE).exists():
+        raise StoreRefused(
+            f"data: a restore into {path} was cut off half way: run `punctual restore` again, "
+            "with --force"
+        )
     if not create and not store_file.exists():
         raise StoreRefused(
             f"data: there is no store in {path}: name its folder with --data, "
