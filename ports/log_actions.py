@@ -22,6 +22,11 @@ LogAction = Literal[
     "manifest_applied",
     "manifest_refused",
     "payload_unreadable",  # a fire was cancelled: its tenant's payload key is gone
+    "relay_failed",  # a fault of the relay itself; decisions and deliveries go on
+    "relay_left_behind",  # it hung when the service ended; what it held is published again
+    "relay_store_unavailable",  # events wait in the store until it is back
+    "relay_started",
+    "relay_stopped",
     "repair_planned",  # a slice of a gap became held fires
     "repair_released",  # held catch-up fires became ready
     "service_started",
