@@ -45,7 +45,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         "resume": Entry("pause", "resume", "End a pause, or a quarantine."),
         "import": Entry("import_", "import_", "Convert other schedules to a manifest."),
         "rebuild": Entry("operate", "rebuild", "Derive stored data again."),
-        "tzdata": Entry("operate", "tzdata", "Show or adopt the zone data."),
+        "tzdata": Entry("tzdata", "tzdata", "Show, compare or adopt the zone data."),
     },
     "Keep": {
         "backup": Entry("backup", "backup", "Write the store and its keys to one file."),

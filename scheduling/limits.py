@@ -123,6 +123,7 @@ BACKUP_KEY_BYTES_MAX: Final = 1024 * 1024
 # -- comparisons and forecasts -------------------------------------------------------------------
 COMPARED_INSTANTS_MAX: Final = 1_100_000  # of a trigger under two zone data sets: a minutely year
 COMPARED_MONTHS_MAX: Final = 120
+ADOPTION_COMPARED_MAX: Final = 200_000  # triggers whose due times are remembered: 40 MB
 ZONE_ARCHIVE_BYTES_MAX: Final = 64 * 1024 * 1024  # read of an archive, unpacked; tzdata has 4 MB
 ZONE_ARCHIVE_ENTRIES_MAX: Final = 20_000  # /usr/share/zoneinfo has 3,600 with its copies
 ZONE_FILE_BYTES_MAX: Final = 64 * 1024  # the largest has 4 KB

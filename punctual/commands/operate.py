@@ -1,4 +1,4 @@
-"""`punctual audit`, `leases`, `rebuild`, `tzdata` and `version`: for whoever runs the service."""
+"""`punctual audit`, `leases`, `rebuild` and `version`: for whoever runs the service."""
 
 import platform
 import sqlite3
@@ -10,7 +10,6 @@ import click
 
 from control_api.answers.zone_times import instant_json, span_text, utc_text
 from ports.records import AuditRecord, Lease
-from ports.store import Store
 from punctual.commands.common import (
     data_option,
     hint,
@@ -107,50 +106,6 @@ def due_index(data: Path, as_json: bool) -> None:
     click.echo(f"Rebuilt the due index: {rows:,} {'row' if rows == 1 else 'rows'}.")
 
 
-@click.group()
-def tzdata() -> None:
-    """Show or adopt the zone data that decisions rest on."""
-
-
-@tzdata.command()
-@data_option
-@json_option
-def show(data: Path, as_json: bool) -> None:
-    """Show the pinned zone data and this program's."""
-    with opened(data) as store:
-        pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()
-    if as_json:
-        say_json({"pinned": pinned, "installed": installed, "matches": pinned == installed})
-        return
-    click.echo(f"The store is pinned to tzdata {pinned}; this program has {installed}.")
-    if pinned != installed:
-        click.echo("It must not decide: install the pinned one, or run `punctual tzdata adopt`.")
-
-
-@tzdata.command()
-@data_option
-@json_option
-def adopt(data: Path, as_json: bool) -> None:
-    """Pin this program's zone data, and compute every trigger's next due time by it."""
-    from punctual.manifests.applying import local_actor
-
-    with opened(data) as store:
-        pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()
-        triggers = moved = 0
-        if pinned != installed:
-            triggers, moved = _adopt(store, actor=local_actor())
-    if as_json:
-        say_json({"was": pinned, "pinned": installed, "triggers": triggers, "moved": moved})
-        return
-    if pinned == installed:
-        click.echo(f"The store is pinned to tzdata {installed} already; nothing changed.")
-        return
-    click.echo(
-        f"Pinned tzdata {installed} in place of {pinned}: {moved:,} of {triggers:,} triggers have "
-        "another next due time. Decided instants stay as they are."
-    )
-
-
 @click.command()
 @json_option
 def version(as_json: bool) -> None:
@@ -173,10 +128,6 @@ def version(as_json: bool) -> None:
 def is_live(lease: Lease, at_us: int) -> bool:
     """Whether somebody holds the partition at that time."""
     return lease.owner_id is not None and lease.expires_us > at_us
-
-
-def _adopt(store: Store, *, actor: str) -> tuple[int, int]:
-    return store.due_index.adopt_tzdata(now_us=now_us(), actor=actor)
 
 
 def _audit_cells(entry: AuditRecord) -> list[str | Cell]:
