@@ -17,6 +17,7 @@ from typing import Final, Protocol, TypeVar
 from dispatcher.envelope import Delivery
 from dispatcher.http_delivery import DeliveryResult
 from ports import log_actions as log
+from ports.attempt_tokens import AttemptTokensPort
 from ports.errors import PortError
 from ports.lanes import LanesPort
 from ports.ledger import LedgerPort
@@ -32,6 +33,7 @@ from scheduling.clock_gate import GateState, observe
 from scheduling.instants import SECOND_US
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import Lane, TransportResult
+from schemas.well_known import web_origin
 
 LANES: Final = (Lane.ON_TIME, Lane.CATCH_UP, Lane.BACKFILL)
 PULL_MAX: Final = 200  # messages a pull: bounds the claim's transaction
@@ -44,6 +46,10 @@ DRAIN_STORE_S: Final = 10.0  # how long a drain waits for a store that cannot ta
 # unclaimed: their claims would expire behind it, and their first dispatch would be told too early.
 UNSENT_S: Final = 1.0
 CLAIM_REST_S: Final = 1.0  # of a claim's time, kept for recording the result
+_UNUSABLE: Final = (
+    "nothing was sent, because the ownership of the target's host has lapsed or was taken back:"
+    " serve its text there and verify the target, or ask an operator to allow the host"
+)
 
 T = TypeVar("T")
 OrderKey = tuple[str, str, Lane]  # tenant, trigger, lane
@@ -87,6 +93,7 @@ class Dispatcher:
         lanes: LanesPort,
         clock: TimeAuthorityPort,
         deliverer: Deliverer,
+        attempt_tokens: AttemptTokensPort,
         in_flight_max: int,
         watch: Callable[[Finished], None] | None = None,
     ) -> None:
@@ -95,6 +102,7 @@ class Dispatcher:
         self._clock = clock
         self._gate = GateState()
         self._deliverer = deliverer
+        self._attempt_tokens = attempt_tokens
         self._in_flight_max = in_flight_max
         self._watch = watch
         self._threads = ThreadPoolExecutor(3, thread_name_prefix="dispatcher")
@@ -261,9 +269,11 @@ class Dispatcher:
         return True
 
     async def _deliver(self, fire: ClaimedFire, sent: asyncio.Event | None) -> DeliveryResult:
+        if not fire.is_target_usable:
+            return DeliveryResult(TransportResult.NOT_SENT, error=_UNUSABLE)
         try:
-            delivery = delivery_of(fire)
-        except ValueError as error:
+            delivery = delivery_of(fire, token=self._token_of(fire))
+        except (ValueError, PortError) as error:
             return DeliveryResult(TransportResult.NOT_SENT, error=str(error))
         try:
             return await self._deliverer.deliver(
@@ -275,6 +285,16 @@ class Dispatcher:
             return DeliveryResult(
                 TransportResult.AMBIGUOUS, error=f"the dispatcher failed: {type(error).__name__}"
             )
+
+    def _token_of(self, fire: ClaimedFire) -> str:
+        """It names this attempt to this origin, and lives as long as the claim."""
+        return self._attempt_tokens.mint(
+            fire.key,
+            fire.n,
+            audience=web_origin(fire.endpoint),
+            now_us=self._clock.now().wall_us,
+            expires_us=fire.claimed_until_us,
+        )
 
     async def _record(self) -> None:
         """Write results in batches, for as long as it takes: a lost one would be tried again.
@@ -315,7 +335,7 @@ class Dispatcher:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def delivery_of(fire: ClaimedFire) -> Delivery:
+def delivery_of(fire: ClaimedFire, *, token: str) -> Delivery:
     """The attempt as the target will see it."""
     return Delivery(
         tenant_id=fire.key.tenant_id,
@@ -335,6 +355,7 @@ def delivery_of(fire: ClaimedFire) -> Delivery:
         signing_secrets=fire.signing_secrets,
         payload=fire.payload,
         trace_parent=fire.trace_parent,
+        token=token,
     )
 
 

@@ -14,12 +14,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from adapters.attempt_tokens_local import LocalAttemptTokens
 from dispatcher.dispatcher import Dispatcher, Finished
 from dispatcher.http_delivery import HttpDelivery
 from ports import log_actions as log
 from ports.errors import PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
-from punctual.data_folder import DataFolder
+from punctual.data_folder import KEYS_FOLDER, DataFolder
 from punctual.decider import Decider
 from scheduling.instants import SECOND_US
 from scheduling.limits import LEASE_TTL_S_DEFAULT
@@ -73,6 +74,7 @@ class LocalService:
             owner_id=settings.owner_id,
             lease_ttl_us=round(settings.lease_ttl_s * SECOND_US),
         )
+        self._attempt_tokens = LocalAttemptTokens(folder.path / KEYS_FOLDER)
         self._stopping = threading.Event()
         self._failure: BaseException | None = None
 
@@ -121,6 +123,7 @@ class LocalService:
                     lanes=self._folder.lanes,
                     clock=self._clock,
                     deliverer=delivery,
+                    attempt_tokens=self._attempt_tokens,
                     in_flight_max=self._settings.in_flight_max,
                     watch=self._watch,
                 )

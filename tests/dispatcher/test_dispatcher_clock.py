@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.attempt_tokens_local import LocalAttemptTokens
 from dispatcher.dispatcher import Dispatcher
 from dispatcher.envelope import Delivery
 from dispatcher.http_delivery import DeliveryResult
@@ -35,28 +36,30 @@ def engine(tmp_path: Path) -> Engine:
     return engine
 
 
-def _dispatcher(engine: Engine) -> Dispatcher:
+@pytest.fixture
+def dispatcher(engine: Engine, tmp_path: Path) -> Dispatcher:
+    """It has seen a right clock."""
     dispatcher = Dispatcher(
         ledger=engine.store.ledger,
         lanes=engine.lanes,
         clock=engine.clock,
         deliverer=NoDeliverer(),
+        attempt_tokens=LocalAttemptTokens(tmp_path / "keys"),
         in_flight_max=10,
     )
-    dispatcher._now_us()  # it has seen a right clock
+    dispatcher._now_us()
     return dispatcher
 
 
-def test_dispatcher_whose_clock_is_right_claims(engine: Engine) -> None:
-    assert len(_dispatcher(engine)._take(10)) == 1
+def test_dispatcher_whose_clock_is_right_claims(dispatcher: Dispatcher) -> None:
+    assert len(dispatcher._take(10)) == 1
 
 
 @pytest.mark.parametrize("step_s", [-120, 120])
 def test_dispatcher_whose_clock_stepped_leaves_fires_on_their_lane(
-    engine: Engine, step_s: int
+    engine: Engine, dispatcher: Dispatcher, step_s: int
 ) -> None:
     """Claimed by the wrong time it would be dropped, as too late or as still ahead."""
-    dispatcher = _dispatcher(engine)
     engine.clock.step(step_s * SECOND_US)
     assert dispatcher._take(10) == []
     engine.clock.step(-step_s * SECOND_US)
@@ -65,8 +68,9 @@ def test_dispatcher_whose_clock_stepped_leaves_fires_on_their_lane(
     assert len(dispatcher._take(10)) == 1
 
 
-def test_dispatcher_whose_clock_is_uncertain_leaves_fires_on_their_lane(engine: Engine) -> None:
-    dispatcher = _dispatcher(engine)
+def test_dispatcher_whose_clock_is_uncertain_leaves_fires_on_their_lane(
+    engine: Engine, dispatcher: Dispatcher
+) -> None:
     engine.clock.epsilon_us = 200_000
     assert dispatcher._take(10) == []
     (fire,) = engine.store.history.fires(limit=10)
