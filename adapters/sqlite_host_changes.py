@@ -63,7 +63,8 @@ def _targets_on(
     session: ChangeSession, tenant_id: str | None, host: str
 ) -> list[tuple[tuple[str, str], TargetRow]]:
     """The tenant's or all targets there; endpoints are compared as text by no index."""
-    rows = session.execute("targets_whole", tenant_id, tenant_id).fetchall()
+    whole = session.sql["targets_whole"]
+    rows = session.connection.execute(whole, {"tenant_id": tenant_id}).fetchall()
     found = [((row[0], row[1]), TargetRow._make(row[2:])) for row in rows]
     return [(key, target) for key, target in found if host_of(target.endpoint) == host]
 

@@ -84,7 +84,7 @@ class SqliteRegistry(RegistryPort):
 
     def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_targets"], (tenant_id, tenant_id))
+            rows = connection.execute(self._sql["registry_targets"], {"tenant_id": tenant_id})
             return [target_record(row) for row in rows]
 
     def calendars(self, tenant_id: str) -> list[CalendarRecord]:

@@ -4,14 +4,19 @@ SELECT endpoint, timeout_s, kind, secret_ref, previous_secret_ref, verification_
 FROM target WHERE tenant_id = ? AND target_id = ?;
 
 -- name: registry_targets
+-- Bounds that every id lies within stand for all tenants, so that one tenant is a seek.
 SELECT tenant_id, target_id, endpoint, timeout_s, kind, verification_state, verified_at,
   checked_at, check_detail, revision
-FROM target WHERE (? IS NULL OR tenant_id = ?) ORDER BY tenant_id, target_id;
+FROM target
+WHERE tenant_id BETWEEN coalesce(:tenant_id, '') AND coalesce(:tenant_id, char(1114111))
+ORDER BY tenant_id, target_id;
 
 -- name: targets_whole
 SELECT tenant_id, target_id, endpoint, timeout_s, kind, secret_ref, previous_secret_ref,
   verification_state, verified_at, checked_at, check_detail, revision
-FROM target WHERE (? IS NULL OR tenant_id = ?) ORDER BY tenant_id, target_id;
+FROM target
+WHERE tenant_id BETWEEN coalesce(:tenant_id, '') AND coalesce(:tenant_id, char(1114111))
+ORDER BY tenant_id, target_id;
 
 -- name: registry_put_target!
 INSERT INTO target (
