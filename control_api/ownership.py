@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from control_api.ownership_text import ownership_text
 from ports.changes import RecordOwnership
-from ports.errors import ChangeRefused
 from ports.ownership import OwnershipAnswer, OwnershipPort
 from ports.records import TargetRecord
 from ports.registry import RegistryPort
@@ -87,8 +86,8 @@ def recheck_all(
 ) -> list[CheckedTarget]:
     """Check every target that is due, one after the other, and the same text only once.
 
-    A target that was deleted meanwhile is left out. Raises the store's errors; what was not
-    reached is due at the next call.
+    A target that was moved or deleted meanwhile is left alone. Raises the store's errors; what was
+    not reached is due at the next call.
     """
     answers: dict[str, OwnershipAnswer] = {}
     checked: list[CheckedTarget] = []
@@ -100,10 +99,7 @@ def recheck_all(
         text = ownership_text(target.tenant_id, target.endpoint)
         if text not in answers:
             answers[text] = _ask(ownership, target)
-        try:
-            checked.append(_record(registry, target, answers[text], now_us=now_us, actor=actor))
-        except ChangeRefused:
-            continue
+        checked.append(_record(registry, target, answers[text], now_us=now_us, actor=actor))
     return checked
 
 
