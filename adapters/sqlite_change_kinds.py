@@ -7,6 +7,7 @@ from adapters.sqlite_change_session import ChangeSession
 from adapters.sqlite_definition_changes import put_trigger, set_horizon
 from adapters.sqlite_host_changes import allow_host, disallow_host
 from adapters.sqlite_principal_changes import add_grant, create_token, remove_grant, revoke_token
+from adapters.sqlite_runs import cancel_fire, run_trigger
 from adapters.sqlite_target_changes import delete_target, put_target, record_ownership
 from adapters.sqlite_tenant_changes import put_tenant
 from adapters.sqlite_trigger_changes import delete_trigger, pause_trigger, resume_trigger
@@ -26,6 +27,8 @@ _KINDS: Final[Mapping[type, Callable[[ChangeSession, Any], ChangeResult]]] = {
     changes.PauseTrigger: pause_trigger,
     changes.ResumeTrigger: resume_trigger,
     changes.DeleteTrigger: delete_trigger,
+    changes.RunTrigger: run_trigger,
+    changes.CancelFire: cancel_fire,
     changes.CreateToken: create_token,
     changes.RevokeToken: revoke_token,
     changes.AddGrant: add_grant,

@@ -35,9 +35,9 @@ def slot_for_instant(
 ) -> tuple[SlotView, tuple[LaneMessage, ...]]:
     """The slot as a new on-time instant finds it, and a buffered fire that it went to.
 
-    A run that is only waiting for a retry ends first: unknown and still holding the slot when
-    its last try may have arrived, else undelivered and free. A free slot goes to the oldest
-    buffered fire before any newer instant.
+    A run of the schedule that is only waiting for a retry ends first: unknown and still holding
+    the slot when its last try may have arrived, else undelivered and free. A free slot goes to
+    the oldest buffered fire before any newer instant.
     """
     _end_waiting_run(connection, sql, key, now_us=now_us)
     slot = read_slot(connection, sql, key, now_us=now_us)
@@ -97,7 +97,7 @@ def _end_waiting_run(
         return
     instant_us, sequence, _, state, next_n, lane = row
     waits_for_retry = state in WAITING and next_n > 1
-    if not waits_for_retry or lane != Lane.ON_TIME:
+    if not waits_for_retry or lane != Lane.ON_TIME or sequence != 0:
         return
     fire_key = FireKey(*key, instant_us, sequence)
     ended = end_retries(connection, sql, fire_key, next_n=next_n, now_us=now_us)

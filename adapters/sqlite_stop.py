@@ -29,27 +29,55 @@ def stop_waiting(
 ) -> int:
     """Stop up to `limit` waiting fires and all unplanned gaps; returns the fires stopped.
 
-    A fire that was never attempted is not dispatched, with the cause; one that waits for a
-    retry ends as its last try left it, since it may have run.
+    Manual runs and backfills are acts of their own: only a deletion stops them too.
     """
-    sql = context.sql
+    all_sequences = cause is Cause.DELETED
+    waiting = connection.execute(
+        context.sql["stop_waiting_fires"], (*key, partition_id, all_sequences, limit)
+    ).fetchall()
     returned = 0
-    waiting = connection.execute(sql["stop_waiting_fires"], (*key, partition_id, limit)).fetchall()
     for instant_us, sequence, next_n in waiting:
-        fire_key = FireKey(*key, instant_us, sequence)
-        if next_n > 1:
-            ended = end_retries(connection, sql, fire_key, next_n=next_n, now_us=now_us)
-        else:
-            ended = FireState.NOT_DISPATCHED
-            end_undispatched(connection, context, fire_key, cause=cause, now_us=now_us)
-            returned += 1 if sequence == 0 else 0
-        if ended is not FireState.UNKNOWN:
-            connection.execute(sql["slot_free"], fire_key)
+        returned += stop_fire(
+            connection,
+            context,
+            FireKey(*key, instant_us, sequence),
+            next_n=next_n,
+            cause=cause,
+            now_us=now_us,
+        )
     returned += stop_gaps(
         connection, context, key, partition_id=partition_id, cause=cause, now_us=now_us
     )
     give_back(connection, context, key, count=returned)
     return len(waiting)
+
+
+def stop_fire(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    *,
+    next_n: int,
+    cause: Cause,
+    now_us: int,
+    detail: str | None = None,
+) -> int:
+    """Stop one waiting fire; returns how many places under the cap it gives back.
+
+    One that was never attempted is not dispatched, with the cause; one that waits for a retry
+    ends as its last try left it, since it may have run. A slot that it leaves free is handed on
+    by the partition's owner, which publishes what starts.
+    """
+    returned = 0
+    if next_n > 1:
+        ended = end_retries(connection, context.sql, key, next_n=next_n, now_us=now_us)
+    else:
+        ended = FireState.NOT_DISPATCHED
+        end_undispatched(connection, context, key, cause=cause, now_us=now_us, detail=detail)
+        returned = 1 if key.sequence == 0 else 0
+    if ended is not FireState.UNKNOWN:
+        connection.execute(context.sql["slot_free"], key)
+    return returned
 
 
 def end_undispatched(
@@ -67,9 +95,10 @@ def end_undispatched(
         context.sql["fire_end"],
         (FireState.NOT_DISPATCHED.value, cause.value, detail, into_us, now_us, *key),
     )
-    connection.execute(
-        context.sql["due_clear_pending"], (key.tenant_id, key.trigger_id, key.scheduled_us)
-    )
+    if key.sequence == 0:
+        connection.execute(
+            context.sql["due_clear_pending"], (key.tenant_id, key.trigger_id, key.scheduled_us)
+        )
 
 
 def drop_claimed(

@@ -103,6 +103,8 @@ def _let_go(
         elif lane != Lane.ON_TIME:
             connection.execute(context.sql["repair_hold_for_lane"], (now_us, *key))
             continue
+        elif key.sequence != 0:
+            next_due_us = None  # a manual run met the slot when it was accepted
         else:
             may_start, started = _may_start(
                 connection, context, key, version=version, partition_id=partition_id, now_us=now_us

@@ -24,6 +24,7 @@ from scheduling.keys import FireKey, trace_parent_of
 from scheduling.limits import CLAIM_MARGIN_US, EPSILON_MAX_US
 from scheduling.retry import is_too_late
 from scheduling.vocabulary import (
+    USABLE_OWNERSHIP,
     Cause,
     FireState,
     Lane,
@@ -178,6 +179,8 @@ class SqliteLedger(LedgerPort):
         """Whether the fire must not go after all; what will not be tried again ends here."""
         n, lane, grace_until_us, trigger_state = found[1], found[2], found[6], found[11]
         cause, into_us = _STOPPED.get(trigger_state), None
+        if cause is Cause.PAUSED and key.sequence != 0:
+            cause = None  # a manual run or a backfill, which no pause forbids
         is_first = n == 1
         if cause is None and not is_first:
             return self._is_out_of_tries(connection, key, found, facts=facts, now_us=now_us)
@@ -260,6 +263,7 @@ class SqliteLedger(LedgerPort):
             tzdata_version=found[10],
             endpoint=target[0],
             timeout_s=target[1],
+            is_target_usable=target[4] in USABLE_OWNERSHIP,
             signing_secrets=tuple(secret.decode() for secret in secrets if secret is not None),
             payload=read_payload(connection, self._context, tenant_id, payload_ref=found[8]),
             trace_parent=found[9] or trace_parent_of(request.key),

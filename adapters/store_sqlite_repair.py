@@ -178,7 +178,7 @@ class SqliteRepair(RepairPort):
         return [
             (FireKey(tenant_id, trigger_id, instant_us, sequence), n, partition_id, version)
             for instant_us, sequence, n, partition_id, version, state in rows
-            if state not in (TriggerState.PAUSED, TriggerState.DELETED)
+            if state != TriggerState.DELETED and (state != TriggerState.PAUSED or sequence != 0)
         ]
 
     def _overlap_policy(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ports.changes import (
+    CancelFire,
     Change,
     ChangeResult,
     DeleteTrigger,
@@ -15,6 +16,7 @@ from ports.changes import (
     PutTenant,
     PutTrigger,
     ResumeTrigger,
+    RunTrigger,
 )
 from ports.records import (
     ClaimedFire,
@@ -97,6 +99,15 @@ class HandCrank:
     def delete(self, name: str = "job", *, note: str | None = None) -> ChangeResult:
         return self.apply(DeleteTrigger(tenant_id=TENANT, name=name, note=note))[0]
 
+    def run(self, name: str = "job", **facts: Any) -> FireKey:
+        """A manual run; the key of its fire."""
+        (result,) = self.apply(RunTrigger(tenant_id=TENANT, name=name, **facts))
+        assert result.fire_key is not None
+        return result.fire_key
+
+    def cancel(self, key: FireKey, *, note: str | None = None) -> ChangeResult:
+        return self.apply(CancelFire(key=key, note=note))[0]
+
     def trigger(self, name: str = "job") -> TriggerRecord:
         (record,) = self.store.registry.find_triggers(name, tenant_id=TENANT)
         return record
@@ -166,6 +177,12 @@ class HandCrank:
             found += page
             if len(page) < 1_000:
                 return found[::-1]
+
+    def row(self, key: FireKey) -> FireRecord:
+        """The row of that very key."""
+        record = self.store.history.fire(key)
+        assert record is not None
+        return record
 
     def fire(self, seconds: float, name: str = "job") -> FireRecord:
         """The row that covers an instant."""

@@ -56,5 +56,5 @@ INSERT OR IGNORE INTO work_outcome (
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: ledger_target
-SELECT endpoint, timeout_s, secret_ref, previous_secret_ref
+SELECT endpoint, timeout_s, secret_ref, previous_secret_ref, verification_state
 FROM target WHERE tenant_id = ? AND target_id = ?;

@@ -29,6 +29,7 @@ WHERE p.owner_id = ?
 LIMIT ?;
 
 -- name: repair_held_come
+-- A manual run goes after the instants that were due before it, so first they are decided.
 SELECT f.tenant_id, f.trigger_id, f.scheduled_instant, f.sequence, f.lane, f.next_attempt_n,
   f.held_reason, f.retry_until, f.partition_id, f.version, d.next_due_at
 FROM partition_lease AS p
@@ -36,7 +37,9 @@ CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state = 'held' AND f.not_before <= ?
 LEFT JOIN due_index_row AS d ON d.tenant_id = f.tenant_id AND d.trigger_id = f.trigger_id
-WHERE p.owner_id = ?
+WHERE p.owner_id = ? AND (
+  f.sequence = 0 OR f.next_attempt_n > 1 OR d.next_due_at IS NULL OR d.next_due_at > f.due_at
+)
 ORDER BY f.scheduled_instant
 LIMIT ?;
 
@@ -48,6 +51,7 @@ LEFT JOIN due_index_row AS d ON d.tenant_id = f.tenant_id AND d.trigger_id = f.t
 WHERE (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.partition_id = ? AND f.state = 'held' AND f.not_before <= ?
   AND f.lane = 'on_time' AND f.held_reason = 'due_later'
+  AND (f.sequence = 0 OR d.next_due_at IS NULL OR d.next_due_at > f.due_at)
 ORDER BY f.due_at
 LIMIT ?;
 
@@ -56,6 +60,7 @@ SELECT 1 FROM fire INDEXED BY fire_waiting
 WHERE (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
   AND partition_id = ? AND state = 'held' AND not_before <= ?
   AND tenant_id = ? AND trigger_id = ? AND lane = 'on_time' AND held_reason = 'due_later'
+  AND sequence = 0
 LIMIT 1;
 
 -- name: repair_next_held
@@ -96,7 +101,8 @@ CROSS JOIN fire AS f INDEXED BY fire_waiting ON f.partition_id = p.partition_id
   AND (f.state = 'held' OR f.state = 'ready' OR f.state = 'queued' OR f.state = 'dispatching')
   AND f.state IN ('held', 'ready', 'queued')
 JOIN trigger AS t ON t.tenant_id = f.tenant_id AND t.trigger_id = f.trigger_id
-WHERE p.owner_id = ? AND t.state IN ('paused', 'deleted')
+WHERE p.owner_id = ?
+  AND (t.state = 'deleted' OR (t.state = 'paused' AND f.sequence = 0))
 LIMIT ?;
 
 -- name: repair_releasable_tenants

@@ -17,12 +17,14 @@ POPULATION = [
         number if number < 20 else number - 10,
         ACTORS[number % 3],
         ACTIONS[number % 4],
-        *SUBJECTS[(number // 2) % 4],
+        tenant_id,
+        subject,
         prior_value=f'{{"number": {number}}}',
         note=f"note {number}",
         audit_id=number + 1,
     )
     for number in range(40)
+    for tenant_id, subject in (SUBJECTS[(number // 2) % 4],)
 ]
 FILTERS: dict[str, dict[str, Any]] = {
     "everything": {},

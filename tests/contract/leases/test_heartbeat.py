@@ -136,6 +136,7 @@ def test_heartbeat_that_transfers_is_one_audit_entry(store: Store) -> None:
         subject="partitions 0-255",
         prior_value=json.dumps([{"owner_id": None, "partitions": "0-255"}]),
         note="acquired",
+        audit_id=1,
     )
     assert (shed.subject, shed.note) == ("partitions 128-255", "shed")
     assert json.loads(shed.prior_value or "") == [{"owner_id": "a", "partitions": "128-255"}]

@@ -4,18 +4,33 @@ import threading
 
 import pytest
 
-from ports.changes import PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger, RecordOwnership
 from ports.records import ClaimedFire, ClaimRequest, LaneMessage
 from ports.store import Store
 from scheduling.keys import FireKey, trace_parent_of
 from scheduling.limits import CLAIM_MARGIN_US
 from scheduling.retry import AttemptResult
-from scheduling.vocabulary import FireState, Lane, MissedPolicy, Origin
+from scheduling.vocabulary import (
+    USABLE_OWNERSHIP,
+    FireState,
+    Lane,
+    MissedPolicy,
+    Origin,
+    OwnershipState,
+)
 from scheduling.zones import tzdata_version
 from tests.contract.factories import StoreHarness
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import BUSY, LOST, HandCrank
-from tests.support.store_builders import SECRET, TENANT, a_definition, a_tenant, at, put_target
+from tests.support.store_builders import (
+    SECRET,
+    TENANT,
+    a_definition,
+    a_target,
+    a_tenant,
+    at,
+    put_target,
+)
 
 
 def test_claim_gives_everything_the_delivery_needs(crank: HandCrank) -> None:
@@ -37,10 +52,31 @@ def test_claim_gives_everything_the_delivery_needs(crank: HandCrank) -> None:
             endpoint="https://hook.example/fire",
             timeout_s=10.0,
             signing_secrets=(SECRET,),
+            is_target_usable=True,
             payload=b"hello",
             trace_parent=trace_parent_of(key),
         )
     ]
+
+
+@pytest.mark.parametrize("ownership", OwnershipState)
+def test_claim_says_whether_the_target_may_be_used_by_now(
+    crank: HandCrank, ownership: OwnershipState
+) -> None:
+    crank.put()
+    messages = crank.commit_at(60)
+    target = a_target()
+    for found in (OwnershipState.PROVEN, ownership):
+        crank.apply(
+            RecordOwnership(
+                tenant_id=TENANT,
+                target_id=target.target_id,
+                endpoint=target.endpoint,
+                ownership=found,
+            )
+        )
+    (claimed,) = crank.claim(messages)
+    assert claimed.is_target_usable is (ownership in USABLE_OWNERSHIP)
 
 
 def test_claim_writes_the_attempt_and_the_first_dispatch(crank: HandCrank) -> None:
