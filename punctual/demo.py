@@ -22,7 +22,7 @@ def demo_receiver(
 ) -> tuple[DemoReceiver, str]:
     """The receiver, not yet listening, and the secret that it shares with its target."""
     secret = registry.target_secret(_TENANT, _TARGET) or new_secret()
-    return DemoReceiver([secret], on_fire, port=port), secret
+    return DemoReceiver([secret], on_fire, tenants=[_TENANT], port=port), secret
 
 
 def demo_changes(

@@ -1,7 +1,8 @@
 """The demo's target: a small web server on loopback that verifies, deduplicates and counts.
 
 Also a model for a tenant's own receiver: verify first, remember the fire key only once the work
-is done, answer a repeat like the first time.
+is done, answer a repeat like the first time, and say under the well-known path whose fires it
+takes.
 """
 
 import json
@@ -16,8 +17,10 @@ from typing import Any, Self
 from aiohttp import web
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from control_api.ownership_text import ownership_text
 from scheduling.instants import SECOND_US, from_text
 from scheduling.limits import RECEIVER_BODY_BYTES_MAX, RECEIVER_IDS_MAX
+from schemas.well_known import OWNERSHIP_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class ReceiverCounts:
 class DemoReceiver:
     """An async context manager: it listens between entering and leaving.
 
-    secrets: the `whsec_` secrets that it accepts; on_fire: called once per fire key, and again
+    secrets: the `whsec_` secrets that it accepts; tenants: those whose ownership of this host it
+    serves the proof of; on_fire: called once per fire key, and again
     when it raised (the answer is then 500, so the service tries again); clock: Unix time in
     seconds, for the lateness only. The signature's five minutes are the library's own clock.
     """
@@ -61,6 +65,7 @@ class DemoReceiver:
         secrets: Sequence[str],
         on_fire: Callable[[ReceivedFire], None],
         *,
+        tenants: Sequence[str] = (),
         host: str = "127.0.0.1",
         port: int = 0,
         ids_max: int = RECEIVER_IDS_MAX,
@@ -70,6 +75,7 @@ class DemoReceiver:
             raise ValueError(f"host: {host} is not loopback: the demo receiver serves this host")
         self.counts = ReceiverCounts()
         self._webhooks = tuple(Webhook(secret) for secret in secrets)
+        self._tenants = tuple(tenants)
         self._on_fire = on_fire
         self._host = host
         self._port = port
@@ -81,6 +87,7 @@ class DemoReceiver:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=RECEIVER_BODY_BYTES_MAX)
         app.router.add_post("/fires", self._receive)
+        app.router.add_get(OWNERSHIP_PATH, self._tell_owners)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         await web.TCPSite(self._runner, self._host, self._port).start()
@@ -118,6 +125,11 @@ class DemoReceiver:
         self._remember(message_id)
         self.counts.fires += 1
         return web.json_response({"duplicate": False})
+
+    async def _tell_owners(self, _: web.Request) -> web.Response:
+        """One line a tenant; each is public, and of no use on another host."""
+        lines = [ownership_text(tenant, self.endpoint) for tenant in self._tenants]
+        return web.Response(text="".join(f"{line}\n" for line in lines))
 
     def _is_genuine(self, content: bytes, request: web.Request) -> bool:
         fields = dict(request.headers)

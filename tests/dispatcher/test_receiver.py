@@ -7,6 +7,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from adapters.ownership_http import HttpOwnership
+from control_api.ownership_text import ownership_text
 from dispatcher.envelope import body, headers
 from dispatcher.http_delivery import HttpDelivery
 from punctual.receiver import DemoReceiver, ReceivedFire, line_of
@@ -188,6 +190,33 @@ def test_receiver_concurrent_repeats_are_handed_on_once() -> None:
             answers = await asyncio.gather(*(_post(receiver.endpoint, *signed) for _ in range(10)))
         assert len(fires) == 1
         assert sorted(answer["duplicate"] for _, answer in answers) == [False] + [True] * 9
+
+    run(main())
+
+
+def test_receiver_proves_its_host_for_the_tenants_that_it_is_told() -> None:
+    async def main() -> None:
+        checks = HttpOwnership(allow_loopback=True)
+        async with DemoReceiver([SECRET], lambda fire: None, tenants=["acme", "demo"]) as receiver:
+            for tenant, is_proven in (("acme", True), ("demo", True), ("other", False)):
+                answer = await asyncio.to_thread(
+                    checks.check,
+                    receiver.endpoint,
+                    expected=ownership_text(tenant, receiver.endpoint),
+                )
+                assert (tenant, answer.is_proven) == (tenant, is_proven)
+
+    run(main())
+
+
+def test_receiver_that_is_told_no_tenant_proves_nothing() -> None:
+    async def main() -> None:
+        checks = HttpOwnership(allow_loopback=True)
+        async with DemoReceiver([SECRET], lambda fire: None) as receiver:
+            expected = ownership_text("acme", receiver.endpoint)
+            answer = await asyncio.to_thread(checks.check, receiver.endpoint, expected=expected)
+        assert not answer.is_proven
+        assert answer.detail.startswith("the host's answer is empty")
 
     run(main())
 
