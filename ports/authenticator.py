@@ -37,3 +37,7 @@ class AuthenticatorPort(ABC):
         A revocation holds at once in this process, and within five seconds in others.
         Raises StoreUnavailable.
         """
+
+    def forget(self) -> None:
+        """Tokens or grants were changed by this process: remember nothing of them."""
+        return None

@@ -1,25 +1,14 @@
 """The local credential: a token in the data folder, for whoever may read that folder."""
 
-import secrets
 from pathlib import Path
-from typing import Final
 
-from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
+from adapters.authenticator_tokens import token_hash
+from control_api.operations.principals import new_token
 from ports.changes import AddGrant, Change, CreateToken, RevokeToken
 from ports.principals import GrantKind, GrantRecord
 from ports.store import Store
 from punctual.local_files import TOKEN_FILE, read_local_token, write_private
 from punctual.manifests.applying import local_actor
-
-_TOKEN_BYTES: Final = 32
-_ID_CHARS: Final = 12
-
-
-def new_token() -> tuple[str, str, str]:
-    """(token, its id, its hash). The token itself is kept nowhere."""
-    token = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
-    hashed = token_hash(token)
-    return token, f"k{hashed[:_ID_CHARS]}", hashed
 
 
 def local_principal() -> str:

@@ -17,12 +17,12 @@ from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
 from control_api.app import PARTS, Part, create_app
 from control_api.gate import ChangeGate
+from control_api.operations.principals import new_token
 from control_api.services import ApiSettings, Services
 from ports.changes import AddGrant, Change, ChangeResult, CreateToken
 from ports.outbox import OutboxEvent
 from ports.principals import GrantKind, GrantRecord
 from ports.records import AuditRecord
-from punctual.credentials import new_token
 from scheduling.instants import from_text
 from tests.support.definitions import TENANT, a_target, a_tenant
 from tests.support.manual_clock import ManualClock

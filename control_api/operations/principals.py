@@ -1,0 +1,133 @@
+"""Tokens and grants: who may call, and what a caller may do."""
+
+import secrets
+from typing import Final
+
+from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
+from control_api.call import Call
+from control_api.operations.finding import tenant_of
+from control_api.problems import ApiProblem, FieldProblem, invalid
+from control_api.replies import Reply
+from ports.changes import AddGrant, Change, CreateToken, RemoveGrant, RevokeToken
+from ports.principals import GrantKind, GrantRecord, TokenRecord
+from scheduling.instants import SECOND_US
+from schemas.api.common import Page
+from schemas.api.principals import (
+    Done,
+    GrantIn,
+    GrantOut,
+    TokenCreated,
+    TokenIn,
+    TokenOut,
+    TokenState,
+)
+
+_TOKEN_BYTES: Final = 32
+_ID_CHARS: Final = 12
+
+
+def new_token() -> tuple[str, str, str]:
+    """(token, its id, its hash). The token itself is kept nowhere."""
+    token = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+    hashed = token_hash(token)
+    return token, f"k{hashed[:_ID_CHARS]}", hashed
+
+
+def create_token(call: Call, body: TokenIn) -> Reply[TokenCreated]:
+    """A token of a principal. One gives only within a scope over which one is operator.
+
+    It cannot be shown twice: a repeat with the same Idempotency-Key is refused.
+    """
+    grants = [_grant(call, body.principal, each) for each in body.grants]
+    held = call.services.store.principals.grants(body.principal)
+    for grant in held:
+        # The token acts with all that its principal holds.
+        call.require(GrantKind.OPERATOR, grant.tenant_id, act="make a token of this principal")
+    if not grants and not held:
+        raise invalid("grants", "the principal holds none: give at least one, or it can do nothing")
+    now_us = call.services.gate.now_us()
+    expires_us = None if body.expires_in is None else now_us + body.expires_in * SECOND_US
+    token, token_id, hashed = new_token()
+    create = CreateToken(
+        principal_id=body.principal, token_id=token_id, token_hash=hashed, expires_us=expires_us
+    )
+    result, *_ = call.apply(create, *(AddGrant(grant=grant) for grant in grants))
+    if result.replayed:
+        detail = "Idempotency-Key: this token was made already, and is shown once: make another"
+        raise ApiProblem(409, "shown_once", detail, fields=[FieldProblem("token", detail)])
+    _forget(call)
+    created = TokenCreated(
+        token=token, token_id=token_id, principal=body.principal, expires_at=expires_us
+    )
+    return Reply(body=created, status=201)
+
+
+def list_tokens(call: Call) -> Reply[Page[TokenOut]]:
+    """All tokens without their secrets, newest first."""
+    call.require(GrantKind.OPERATOR, None, act="list tokens")
+    now_us = call.now_us()
+    tokens = [_token_out(token, now_us) for token in call.services.store.principals.tokens()]
+    return Reply(body=Page[TokenOut](items=tokens))
+
+
+def revoke_token(call: Call, token_id: str) -> Reply[Done]:
+    """Once and for good."""
+    call.require(GrantKind.OPERATOR, None, act="revoke a token")
+    (result,) = call.apply(RevokeToken(token_id=token_id))
+    _forget(call)
+    return Reply(body=Done(change=result.kind, subject=token_id), replayed=result.replayed)
+
+
+def list_grants(call: Call, principal_id: str | None) -> Reply[Page[GrantOut]]:
+    """Who may do what, by principal, tenant and kind."""
+    call.require(GrantKind.OPERATOR, None, act="list grants")
+    grants = call.services.store.principals.grants(principal_id)
+    items = [
+        GrantOut(principal=each.principal_id, kind=each.kind.value, tenant=each.tenant_id)
+        for each in grants
+    ]
+    return Reply(body=Page[GrantOut](items=items))
+
+
+def add_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
+    """Let a principal do more; a grant that it holds changes nothing."""
+    return _change(call, AddGrant(grant=_grant(call, principal_id, grant)))
+
+
+def remove_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
+    """Take a grant away: it holds at once here, within seconds in other processes."""
+    return _change(call, RemoveGrant(grant=_grant(call, principal_id, grant)))
+
+
+def _grant(call: Call, principal_id: str, grant: GrantIn) -> GrantRecord:
+    call.require(GrantKind.OPERATOR, grant.tenant, act="change grants")
+    if grant.tenant is not None:
+        tenant_of(call, grant.tenant)
+    return GrantRecord(principal_id, GrantKind(grant.kind), grant.tenant)
+
+
+def _change(call: Call, change: Change) -> Reply[Done]:
+    (result,) = call.apply(change)
+    _forget(call)
+    return Reply(body=Done(change=result.kind, subject=result.subject), replayed=result.replayed)
+
+
+def _forget(call: Call) -> None:
+    """What this process remembers of tokens is old now."""
+    call.services.authenticator.forget()
+
+
+def _token_out(token: TokenRecord, now_us: int) -> TokenOut:
+    is_expired = token.expires_us is not None and token.expires_us <= now_us
+    state: TokenState = (
+        "revoked" if token.revoked_us is not None else "expired" if is_expired else "good"
+    )
+    return TokenOut(
+        token_id=token.token_id,
+        principal=token.principal_id,
+        state=state,
+        created_by=token.created_by,
+        created_at=token.created_us,
+        expires_at=token.expires_us,
+        revoked_at=token.revoked_us,
+    )

@@ -1,0 +1,141 @@
+"""Quotas, allowed hosts, the audit, and the end of a payload key."""
+
+from dataclasses import replace
+
+from control_api.call import Call
+from control_api.operations.finding import tenant_of
+from control_api.operations.tenants import tenant_out
+from control_api.pages import page_of, read_cursor
+from control_api.problems import ApiProblem, FieldProblem, invalid
+from control_api.replies import Reply, etag_after
+from ports.changes import AllowHost, Change, DisallowHost, PutTenant
+from ports.principals import GrantKind
+from ports.records import AuditRecord
+from scheduling.vocabulary import ChangeKind
+from schemas.api.common import Page
+from schemas.api.principals import AuditOut, Done, HostIn, HostOut, QuotaIn
+from schemas.api.tenants import TenantOut
+
+
+def set_quota(call: Call, tenant_id: str, body: QuotaIn) -> Reply[TenantOut]:
+    """What a tenant may have and send; what the body leaves out stays as it is."""
+    call.require(GrantKind.POLICY, tenant_id, act="set a quota")
+    tenant = tenant_of(call, tenant_id)
+    given = body.model_dump(exclude_none=True)
+    if not given:
+        raise invalid("quota_triggers", "name at least one quota to set")
+    (result,) = call.apply(
+        PutTenant(tenant=replace(tenant, **given), expected_revision=call.match.revision)
+    )
+    return Reply(
+        body=tenant_out(tenant_of(call, tenant_id)),
+        etag=etag_after(result),
+        replayed=result.replayed,
+    )
+
+
+def list_hosts(call: Call) -> Reply[Page[HostOut]]:
+    """Every host that an operator vouches for."""
+    call.require(GrantKind.OPERATOR, None, act="list allowed hosts")
+    items = [
+        HostOut(
+            host=each.host,
+            tenant=each.tenant_id,
+            allowed_by=each.allowed_by,
+            allowed_at=each.allowed_us,
+        )
+        for each in call.services.store.registry.allowed_hosts()
+    ]
+    return Reply(body=Page[HostOut](items=items))
+
+
+def allow_host(call: Call, host: str, tenant_id: str | None, body: HostIn) -> Reply[Done]:
+    """Vouch for a host: targets on it need no proof of their owner."""
+    _check_scope(call, tenant_id)
+    return _done(call, AllowHost(tenant_id=tenant_id, host=host, note=body.note))
+
+
+def disallow_host(call: Call, host: str, tenant_id: str | None, body: HostIn) -> Reply[Done]:
+    """Take it back: targets that rested on it have to be proven again."""
+    _check_scope(call, tenant_id)
+    return _done(call, DisallowHost(tenant_id=tenant_id, host=host, note=body.note))
+
+
+def list_audit(
+    call: Call,
+    *,
+    tenant_id: str | None,
+    subject: str | None,
+    actor: str | None,
+    actions: list[str],
+    from_us: int | None,
+    through_us: int | None,
+    cursor: str | None,
+    limit: int,
+) -> Reply[Page[AuditOut]]:
+    """Entries that meet every condition, newest first."""
+    call.require(GrantKind.AUDITOR, tenant_id, act="read the audit")
+    after = read_cursor(cursor, 1)
+    if after is not None and not after[0].isdigit():
+        detail = "cursor: send the cursor of the last answer as it came"
+        raise ApiProblem(400, "bad_cursor", detail, fields=[FieldProblem("cursor", detail)])
+    found = call.services.store.audit.entries(
+        tenant_id=tenant_id,
+        subject=subject,
+        actor=actor,
+        actions=actions,
+        from_us=from_us,
+        through_us=through_us,
+        before_id=None if after is None else int(after[0]),
+        limit=limit,
+    )
+    items = [_audit_out(entry) for entry in found]
+    last = [str(items[-1].audit_id)] if items else []
+    return Reply(body=page_of(items, last, limit=limit))
+
+
+def delete_payload_key(call: Call, tenant_id: str) -> Reply[Done]:
+    """Make every payload and signing secret of a tenant unreadable, for good."""
+    call.require(GrantKind.OPERATOR, tenant_id, act="delete a payload key")
+    tenant_of(call, tenant_id)
+    services = call.services
+    # Before the act: an act without its entry would be worse than an entry without its act.
+    services.store.audit.append(
+        AuditRecord(
+            services.gate.now_us(),
+            call.principal.principal_id,
+            "payload_key_deleted",
+            tenant_id,
+            tenant_id,
+        )
+    )
+    was_there = services.payload_keys.delete(tenant_id)
+    return Reply(
+        body=Done(
+            change=ChangeKind.DELETED if was_there else ChangeKind.UNCHANGED, subject=tenant_id
+        )
+    )
+
+
+def _check_scope(call: Call, tenant_id: str | None) -> None:
+    call.require(GrantKind.OPERATOR, tenant_id, act="change allowed hosts")
+    if tenant_id is not None:
+        tenant_of(call, tenant_id)
+
+
+def _done(call: Call, change: Change) -> Reply[Done]:
+    (result,) = call.apply(change)
+    return Reply(body=Done(change=result.kind, subject=result.subject), replayed=result.replayed)
+
+
+def _audit_out(entry: AuditRecord) -> AuditOut:
+    return AuditOut(
+        audit_id=entry.audit_id or 0,
+        at=entry.at_us,
+        actor=entry.actor,
+        action=entry.action,
+        tenant=entry.tenant_id,
+        subject=entry.subject,
+        prior_value=entry.prior_value,
+        note=entry.note,
+    )

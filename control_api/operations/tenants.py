@@ -1,0 +1,95 @@
+"""Tenants: create, read, set their default smear."""
+
+from dataclasses import replace
+
+from control_api.call import Call
+from control_api.operations.finding import check_name, needs_match, tenant_of
+from control_api.replies import Reply, etag_after, etag_of
+from ports.changes import ChangeKind, ChangeResult, PutTenant
+from ports.errors import ChangeRefused, ProblemKind
+from ports.principals import GrantKind
+from ports.records import TenantRecord
+from scheduling.limits import (
+    CATCHUP_RATE_PCT_DEFAULT,
+    QUOTA_DISPATCH_PER_S_DEFAULT,
+    QUOTA_INFLIGHT_DEFAULT,
+    QUOTA_TRIGGERS_DEFAULT,
+)
+from schemas.api.common import Page
+from schemas.api.tenants import TenantIn, TenantOut
+
+
+def put_tenant(call: Call, tenant_id: str, body: TenantIn) -> Reply[TenantOut]:
+    """Create a tenant with the default quotas, or set its default smear."""
+    call.require(GrantKind.OPERATOR, None, act="put a tenant")
+    check_name("tenant", tenant_id)
+    known = _known(call, tenant_id) or new_tenant(
+        tenant_id, smear_s=call.services.settings.smear_s_default
+    )
+    wanted = known if body.smear_s is None else replace(known, smear_s=body.smear_s)
+    result = _put(call, wanted)
+    created = result.kind is ChangeKind.CREATED
+    return Reply(
+        body=tenant_out(tenant_of(call, tenant_id)),
+        status=201 if created else 200,
+        etag=etag_after(result),
+        location=f"/v1/tenants/{tenant_id}" if created else None,
+        replayed=result.replayed,
+    )
+
+
+def get_tenant(call: Call, tenant_id: str) -> Reply[TenantOut]:
+    """One tenant with its quotas."""
+    tenant = tenant_of(call, tenant_id)
+    return Reply(body=tenant_out(tenant), etag=etag_of(tenant.revision))
+
+
+def list_tenants(call: Call) -> Reply[Page[TenantOut]]:
+    """The tenants that the caller may read, by name."""
+    readable = call.principal.tenants()
+    tenants = call.services.store.registry.tenants()
+    items = [tenant_out(each) for each in tenants if readable is None or each.tenant_id in readable]
+    return Reply(body=Page[TenantOut](items=items))
+
+
+def new_tenant(tenant_id: str, *, smear_s: int) -> TenantRecord:
+    """A tenant with the service's default quotas."""
+    return TenantRecord(
+        tenant_id=tenant_id,
+        quota_triggers=QUOTA_TRIGGERS_DEFAULT,
+        quota_dispatch_per_s=QUOTA_DISPATCH_PER_S_DEFAULT,
+        quota_inflight=QUOTA_INFLIGHT_DEFAULT,
+        catchup_rate_pct=CATCHUP_RATE_PCT_DEFAULT,
+        smear_s=smear_s,
+    )
+
+
+def tenant_out(tenant: TenantRecord) -> TenantOut:
+    """A tenant as the API shows it."""
+    return TenantOut(
+        tenant=tenant.tenant_id,
+        revision=tenant.revision,
+        smear_s=tenant.smear_s,
+        quota_triggers=tenant.quota_triggers,
+        quota_dispatch_per_s=tenant.quota_dispatch_per_s,
+        quota_inflight=tenant.quota_inflight,
+        catchup_rate_pct=tenant.catchup_rate_pct,
+    )
+
+
+def _known(call: Call, tenant_id: str) -> TenantRecord | None:
+    tenants = call.services.store.registry.tenants()
+    return next((each for each in tenants if each.tenant_id == tenant_id), None)
+
+
+def _put(call: Call, wanted: TenantRecord) -> ChangeResult:
+    expected = call.expected_revision if call.match.is_given else 0
+    try:
+        (result,) = call.apply(PutTenant(tenant=wanted, expected_revision=expected))
+    except ChangeRefused as refused:
+        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+            raise
+        (result,) = call.apply(PutTenant(tenant=wanted), dry_run=True)
+        if result.kind is not ChangeKind.UNCHANGED:
+            raise needs_match(f"the tenant {wanted.tenant_id}") from None
+    return result

@@ -1,0 +1,29 @@
+"""Instants in query parameters: RFC 3339 texts outside, microseconds inside."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import BeforeValidator, WithJsonSchema
+
+from scheduling.instants import from_text
+from schemas.manifest_fields import refusal
+
+
+def _instant_us(value: object) -> int | None:
+    if value is None or isinstance(value, int):
+        return value
+    try:
+        if isinstance(value, str) and "T" in value:
+            return from_text(value)
+    except (ValueError, OverflowError):
+        pass
+    raise refusal("write an instant as 2026-12-24T17:00:00Z")
+
+
+InstantQuery = Annotated[
+    int | None,
+    BeforeValidator(_instant_us),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+    Query(),
+]
+"""None where the parameter is left out."""
