@@ -7,8 +7,18 @@ from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading
 from scheduling.limits import CLOCK_BRACKET_US, CLOCK_TRIES_MAX, EPSILON_US_DEFAULT
 
-# Boot time goes on through a suspend; where there is none, a suspend looks like a step.
-_BOOT_CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+def boot_clock_of(clocks: object) -> int:
+    """The id of the clock that goes on through a suspend and is never set.
+
+    On Linux CLOCK_MONOTONIC stops in a suspend, on macOS it is the one that goes on. On a system
+    where neither is so a suspend looks like a step, and nothing is decided for ten seconds.
+    """
+    found = getattr(clocks, "CLOCK_BOOTTIME", None)
+    return int(found if found is not None else clocks.CLOCK_MONOTONIC)  # type: ignore[attr-defined]
+
+
+_BOOT_CLOCK: int = boot_clock_of(time)
 
 
 def _boot_ns() -> int:

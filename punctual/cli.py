@@ -50,6 +50,9 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Keep": {
         "backup": Entry("backup", "backup", "Write the store and its keys to one file."),
         "restore": Entry("backup", "restore", "Put a backup in place as the data folder."),
+        "doctor": Entry(
+            "doctor", "doctor", "Check machine, data folder and store, and say what to do."
+        ),
     },
 }
 _ENTRIES: Final = {name: entry for each in SECTIONS.values() for name, entry in each.items()}

@@ -1,0 +1,1 @@
+"""What `punctual doctor` looks at, one check after the other."""
