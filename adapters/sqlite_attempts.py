@@ -9,6 +9,7 @@ from typing import Final
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_slots import free_slot
 from adapters.sqlite_versions import VersionFacts
+from ports import metrics
 from ports.records import FinishResult, LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey, attempt_seed
@@ -112,6 +113,8 @@ def _move(
             *key,
         ),
     )
+    if not held:
+        metrics.count_when_committed("punctual_fires_ended_total", state=step.state.value)
     ready: tuple[LaneMessage, ...] = ()
     if step.state in _FREES_SLOT:
         ready = free_slot(connection, context.sql, key, now_us=now_us)

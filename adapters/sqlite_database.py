@@ -16,6 +16,7 @@ from typing import Final
 
 import aiosql
 
+from ports import metrics
 from ports.errors import (
     PortError,
     SchemaTooNew,
@@ -113,21 +114,26 @@ class SqliteDatabase:
             raise translate(error) from error
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """One immediate transaction: committed at the end, rolled back on any exception."""
-        with self._write_lock:
-            connection = self._writer
+    def write(self, *, wait_s: float = BUSY_TIMEOUT_S) -> Iterator[sqlite3.Connection]:
+        """One immediate transaction: committed at the end, rolled back on any exception.
+
+        StoreUnavailable when another thread of this process stays in its own for `wait_s`, so
+        that one that hangs does not take the others with it.
+        """
+        with self._writers_turn(wait_s) as connection:
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
                     connection.execute("COMMIT")
                 except BaseException:
+                    metrics.tell_undone()
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
             except sqlite3.Error as error:
-                raise translate(error) from error
+                raise _counted(translate(error)) from error
+            metrics.tell_committed()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -155,6 +161,15 @@ class SqliteDatabase:
             for connection in (*self._readers, self._writer):
                 connection.close()
             self._readers.clear()
+
+    @contextmanager
+    def _writers_turn(self, wait_s: float) -> Iterator[sqlite3.Connection]:
+        if not self._write_lock.acquire(timeout=wait_s):
+            raise _counted(StoreUnavailable("another thread of this process holds the store"))
+        try:
+            yield self._writer
+        finally:
+            self._write_lock.release()
 
     def _reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -216,6 +231,11 @@ class SqliteDatabase:
             except BaseException:
                 self._writer.execute("ROLLBACK")
                 raise
+
+
+def _counted(error: PortError) -> PortError:
+    metrics.count("punctual_store_write_errors_total", error=type(error).__name__)
+    return error
 
 
 def _statements(script: str) -> Iterator[str]:

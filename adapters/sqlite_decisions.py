@@ -4,11 +4,14 @@ All functions run inside the caller's transaction.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_slots import slot_for_instant, take_slot
+from ports import metrics
 from ports.errors import StoreConflict
 from ports.records import LaneMessage
 from scheduling.decision import DecidedRow, Decision
@@ -20,6 +23,7 @@ from scheduling.rules import Rules, Span
 from scheduling.vocabulary import WAITING, FireState, OverlapPolicy, ResumeRule, SpanKind
 
 _NO_SLOT = SlotView()
+_LANE_AND_STATE = itemgetter(5, 6)  # of a row of `fire_values`
 # A pause stays undecided under its edits, and under a quarantine that its end brought to light.
 _UNSETTLED_UNDER = frozenset({SpanKind.PAUSED, SpanKind.QUARANTINED})
 
@@ -162,10 +166,17 @@ def insert_all(
     gaps: Sequence[tuple[object, ...]],
 ) -> bool:
     """Insert fires and gaps; False when the store held one of them already."""
+    count_decided(fires)
     for statement, values in (("commit_insert_fire", fires), ("commit_insert_gap", gaps)):
         if values and connection.executemany(sql[statement], values).rowcount != len(values):
             return False
     return True
+
+
+def count_decided(fires: Sequence[tuple[object, ...]]) -> None:
+    """Count rows of `fire_values`, should they be committed."""
+    for (lane, state), amount in Counter(map(_LANE_AND_STATE, fires)).items():
+        metrics.count_when_committed("punctual_fires_decided_total", amount, lane=lane, state=state)
 
 
 def write_side_effects(

@@ -6,6 +6,7 @@ All functions run inside the caller's transaction.
 import sqlite3
 from collections.abc import Mapping
 
+from ports import metrics
 from ports.records import LaneMessage
 from scheduling.keys import FireKey
 from scheduling.resolve import SlotView
@@ -117,4 +118,5 @@ def end_retries(
     state = exhausted_state(is_ambiguous=ambiguous)
     connection.execute(sql["fire_end"], (state.value, None, None, None, now_us, *key))
     connection.execute(sql["slot_free_unstarted"], key)
+    metrics.count_when_committed("punctual_fires_ended_total", state=state.value)
     return state

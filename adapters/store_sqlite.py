@@ -15,6 +15,7 @@ from adapters.store_sqlite_outbox import SqliteOutbox
 from adapters.store_sqlite_principals import SqlitePrincipals
 from adapters.store_sqlite_registry import SqliteRegistry
 from adapters.store_sqlite_repair import SqliteRepair
+from adapters.store_sqlite_signals import SqliteSignals
 from ports.payload_keys import PayloadKeysPort
 from ports.store import Store
 from scheduling.zones import tzdata_version as installed_tzdata_version
@@ -57,6 +58,7 @@ def open_sqlite_store(
         audit=SqliteAudit(database),
         outbox=SqliteOutbox(database),
         principals=SqlitePrincipals(database),
+        signals=SqliteSignals(database),
         close=database.close,
         data_version=database.data_version,
     )

@@ -20,6 +20,7 @@ from adapters.sqlite_decisions import (
 )
 from adapters.sqlite_rebuild import adopt_tzdata, healed, rebuild_due_index
 from adapters.sqlite_sweep import kept_come
+from ports import metrics
 from ports.due_index import DueIndexPort
 from ports.errors import PortError, StoreConflict
 from ports.records import AuditRecord, CommitResult, LaneMessage, Quarantined
@@ -70,7 +71,7 @@ class SqliteDueIndex(DueIndexPort):
         try:
             return self._commit(partition_id, epoch, now_us, row_limit, careful=False)
         except _Duplicate:
-            pass
+            metrics.count("punctual_duplicate_keys_total")
         try:
             return self._commit(partition_id, epoch, now_us, row_limit, careful=True)
         except _Duplicate as error:
@@ -96,6 +97,7 @@ class SqliteDueIndex(DueIndexPort):
                     results[partition_id] = result
                     rows += result.rows
         except _Duplicate:
+            metrics.count("punctual_duplicate_keys_total")
             # Rare: partition by partition, so that only the one with the stale row is healed.
             return super().commit_due_many(leases, now_us=now_us, row_limit=row_limit)
         return results

@@ -11,6 +11,7 @@ from adapters.sqlite_slots import free_slot
 from adapters.sqlite_stop import drop_claimed, stop_retries
 from adapters.sqlite_versions import VersionFacts
 from ports import log_actions as log
+from ports import metrics
 from ports.errors import PayloadUnreadable
 from ports.ledger import LedgerPort
 from ports.records import (
@@ -120,6 +121,7 @@ class SqliteLedger(LedgerPort):
                 self._sql["ledger_move_fire"],
                 (outcome.value, None, None, next_n, now_us, *key),
             )
+            metrics.count_when_committed("punctual_fires_ended_total", state=outcome.value)
             ready = free_slot(connection, self._sql, key, now_us=now_us)
         return FinishResult(key, outcome, ready)
 

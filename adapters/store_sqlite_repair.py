@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from adapters import sqlite_sweep
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_decisions import fire_values
+from adapters.sqlite_decisions import count_decided, fire_values
 from adapters.sqlite_rebuild import give_back
 from adapters.sqlite_slots import holds_slot, read_slot, take_slot
 from adapters.sqlite_stop import stop_gaps
@@ -252,6 +252,7 @@ class SqliteRepair(RepairPort):
             payload_ref=facts.payload_ref,
             now_us=now_us,
         )
+        count_decided(values)
         # The primary key leaves out what the ledger holds already.
         written = connection.executemany(self._sql["commit_insert_fire"], values).rowcount
         if plan.done:

@@ -17,6 +17,7 @@ from typing import Final, Protocol, TypeVar
 from dispatcher.envelope import Delivery
 from dispatcher.http_delivery import DeliveryResult
 from ports import log_actions as log
+from ports import metrics
 from ports.attempt_tokens import AttemptTokensPort
 from ports.errors import PortError
 from ports.lanes import LanesPort
@@ -186,6 +187,7 @@ class Dispatcher:
         taken = [item for item in delivered if not self._is_stuck(item.message)]
         requests = [ClaimRequest(item.message.key, item.message.n) for item in taken]
         fires = self._ledger.claim(requests, now_us=now_us) if requests else []
+        metrics.count("punctual_messages_stale_total", len(requests) - len(fires))
         try:
             self._lanes.ack([item.handle for item in taken])
         except PortError as error:
@@ -246,6 +248,7 @@ class Dispatcher:
         self._results.put_nowait(
             FinishRequest(fire.key, fire.n, attempt_result_of(result), ended_us)
         )
+        _count(fire, result, started_us)
         log.debug(
             "fire_finished",
             fire_key=str(fire.key),
@@ -368,6 +371,20 @@ def attempt_result_of(result: DeliveryResult) -> AttemptResult:
         None if retry_after_s is None else round(retry_after_s * SECOND_US),
         result.error,
     )
+
+
+def _count(fire: ClaimedFire, result: DeliveryResult, started_us: int) -> None:
+    """The attempt by class of answer, and how late the first one of a fire began."""
+    status = result.http_status
+    metrics.count(
+        "punctual_attempts_total",
+        lane=fire.lane.value,
+        target_class="http",
+        result=result.transport_result.value if status is None else f"{status // 100}xx",
+    )
+    if fire.n == 1:
+        late_s = (started_us - fire.due_us) / SECOND_US
+        metrics.record("punctual_lateness_seconds", late_s, lane=fire.lane.value)
 
 
 async def _sleep(duration_s: float, stop: asyncio.Event) -> None:

@@ -12,6 +12,7 @@ from ports.outbox import OutboxPort
 from ports.principals import PrincipalsPort
 from ports.registry import RegistryPort
 from ports.repair import RepairPort
+from ports.signals import SignalsPort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,5 +28,6 @@ class Store:
     audit: AuditPort
     outbox: OutboxPort
     principals: PrincipalsPort
+    signals: SignalsPort
     close: Callable[[], None]
     data_version: Callable[[], int]

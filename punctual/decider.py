@@ -5,13 +5,16 @@ the leases it thinks it has, and when it last looked at what.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
 from ports import log_actions as log
+from ports import metrics
+from ports.errors import PortError
 from ports.lanes import LanesPort
 from ports.records import AuditRecord, CommitResult, LaneMessage
+from ports.signals import AcceptedChange
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading, GateReason, GateState, GateVerdict, observe
@@ -20,6 +23,7 @@ from scheduling.limits import COMMIT_ROWS_MAX, SWEEP_AGE_US
 
 LOOK_US: Final = SECOND_US  # the longest sleep: edits and the clock are looked at this often
 PUBLISH_MAX: Final = 1_000  # messages a publication
+CHANGES_A_LOOK: Final = 1_000  # whose propagation is measured; more are left for the next look
 PARTITIONS_A_COMMIT: Final = 64  # offered to one commit, which takes what its rows allow
 
 
@@ -58,6 +62,7 @@ class Decider:
         self._next_minor_us = 0
         self._due: dict[int, int] = {}
         self._seen: tuple[int, dict[int, int]] | None = None  # what `_due` was read under
+        self._change_id: int | None = None  # the newest change that `_due` is known to show
         self._next_due_us: int | None = None
         self._next_wake_us: int | None = None
         self._unmarked: list[LaneMessage] = []
@@ -202,10 +207,28 @@ class Decider:
         """The earliest due time of each partition; read again only after somebody committed."""
         seen = (self._store.data_version(), self._held.copy())
         if seen != self._seen:
+            changes = self._new_changes()
             self._due = self._store.due_index.next_due(self._held)
             self._seen = seen
+            self._tell_propagation(changes)
         self._next_due_us = min(self._due.values(), default=None)
         return self._due
+
+    def _new_changes(self) -> list[AcceptedChange]:
+        """Read before the due times, which therefore show them all. Nothing may fail for it."""
+        with suppress(PortError):
+            if self._change_id is not None:
+                return self._store.signals.changes_after(self._change_id, limit=CHANGES_A_LOOK)
+            self._change_id = self._store.signals.newest_change_id()
+        return []
+
+    def _tell_propagation(self, changes: list[AcceptedChange]) -> None:
+        now_us = self._clock.now().wall_us
+        for change in changes:
+            self._change_id = change.change_id
+            if change.partition_id in self._held:
+                lag_s = (now_us - change.accepted_us) / SECOND_US
+                metrics.record("punctual_definition_propagation_seconds", lag_s)
 
     def _take_in(self, results: dict[int, CommitResult]) -> int:
         """Publish what became true; the number of fires."""
@@ -214,6 +237,7 @@ class Decider:
         for partition_id, result in results.items():
             if result.fenced:
                 log.warning("commit_fenced", partition_id=partition_id)
+                metrics.count("punctual_commits_fenced_total")
                 self._held.pop(partition_id, None)
                 self._next_heartbeat_us = 0
             for quarantined in result.quarantined:

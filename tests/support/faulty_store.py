@@ -33,6 +33,7 @@ def faulty_store(store: Store, intercept: Interceptor) -> Store:
         audit=through("audit"),
         outbox=through("outbox"),
         principals=through("principals"),
+        signals=through("signals"),
         close=store.close,
         data_version=store.data_version,
     )
