@@ -10,7 +10,7 @@ from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
-from ports.changes import PutTenant, PutTrigger
+from ports.changes import PutTenant, PutTrigger, RunTrigger
 from ports.due_index import DueIndexPort
 from ports.errors import StoreUnavailable
 from ports.records import CommitResult
@@ -18,7 +18,7 @@ from ports.store import Store
 from punctual.decider import Decider
 from scheduling.clock_gate import ClockReading
 from scheduling.instants import SECOND_US
-from scheduling.vocabulary import FireState, Lane
+from scheduling.vocabulary import FireState, Lane, Origin
 from tests.support.manual_clock import ManualClock
 from tests.support.store_builders import a_definition, a_tenant, at, put_target
 
@@ -59,6 +59,18 @@ class World:
 
     def seconds_to(self, seconds: float) -> None:
         self.clock.advance(at(seconds) - self.clock.wall_us)
+
+    def run(self, *, now_us: int) -> None:
+        change = RunTrigger(tenant_id="acme", name="minutely")
+        self.store.registry.apply([change], now_us=now_us, actor="test")
+
+    def deliver(self) -> int:
+        """Take the next message from the on-time lane; the sequence of its fire."""
+        (delivered,) = self.lanes.pull(
+            [Lane.ON_TIME], limit=10, now_us=self.clock.wall_us, lease_us=TTL_US
+        )
+        self.lanes.ack([delivered.handle])
+        return delivered.message.key.sequence
 
     def queued(self) -> int:
         return self.lanes.depth().get(Lane.ON_TIME, 0)
@@ -101,6 +113,29 @@ def test_step_with_nothing_due_asks_for_a_look_within_a_second(world: World) -> 
     world.seconds_to(10)
     done = decider.step()
     assert at(10) < done.next_us <= at(11)
+
+
+def test_manual_run_goes_with_the_next_step(world: World) -> None:
+    decider = world.decider()
+    decider.step()
+    world.seconds_to(10)
+    assert decider.step().next_us > at(10)
+    world.run(now_us=at(10) - 5_000)
+    decider.step()
+    (fire,) = world.store.history.fires(limit=10)
+    assert (fire.origin, fire.state, world.queued()) == (Origin.MANUAL, FireState.QUEUED, 1)
+    assert decider.step().next_us > at(10)
+
+
+def test_manual_run_goes_behind_the_instant_that_was_due_before_it_in_one_step(
+    world: World,
+) -> None:
+    decider = world.decider()
+    decider.step()
+    world.seconds_to(60.005)
+    world.run(now_us=at(60))
+    assert decider.step().next_us > at(60.005)
+    assert [world.deliver() for _ in range(2)] == [0, 1]
 
 
 @pytest.mark.parametrize("size_s", [pytest.param(3, id="forward"), pytest.param(-3, id="back")])

@@ -148,12 +148,19 @@ CROSS JOIN trigger AS t ON t.tenant_id = d.tenant_id AND t.trigger_id = d.trigge
 ORDER BY d.next_due_at, d.trigger_id;
 
 -- name: history_oldest_undispatched_due$
--- One seek a partition and state, so that held fires, however many, are never read.
+-- One seek a partition and state; of the held fires only those that wait for a time are read: a
+-- manual run, or what an edit kept, waits for the owner when its time has come.
 SELECT min(due_at) FROM (
   SELECT min(due_at) AS due_at FROM fire
   WHERE partition_id IN (SELECT partition_id FROM partition_lease)
     AND (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
     AND state IN ('ready', 'queued', 'dispatching')
+    AND lane = 'on_time' AND first_dispatched_at IS NULL
+  UNION ALL
+  SELECT min(due_at) FROM fire
+  WHERE partition_id IN (SELECT partition_id FROM partition_lease)
+    AND (state = 'held' OR state = 'ready' OR state = 'queued' OR state = 'dispatching')
+    AND state = 'held' AND not_before IS NOT NULL
     AND lane = 'on_time' AND first_dispatched_at IS NULL
   UNION ALL
   SELECT min((

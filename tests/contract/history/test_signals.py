@@ -21,6 +21,28 @@ from tests.support.store_builders import at
             a_fire(state=FireState.QUEUED, due_us=70, first_dispatched_us=71), None, id="retried"
         ),
         pytest.param(
+            a_fire(
+                sequence=1,
+                state=FireState.HELD,
+                due_us=70,
+                held_reason=HeldReason.DUE_LATER,
+                not_before_us=70,
+            ),
+            70,
+            id="waits_for_the_owner",
+        ),
+        pytest.param(
+            a_fire(
+                state=FireState.HELD,
+                due_us=70,
+                held_reason=HeldReason.BACKOFF,
+                not_before_us=75,
+                first_dispatched_us=71,
+            ),
+            None,
+            id="held_backoff",
+        ),
+        pytest.param(
             a_fire(state=FireState.READY, due_us=70, lane=Lane.CATCH_UP), None, id="catch_up"
         ),
         pytest.param(
@@ -32,7 +54,7 @@ from tests.support.store_builders import at
                 None,
                 id=f"held_{reason}",
             )
-            for reason in (HeldReason.OVERLAP, HeldReason.DUE_LATER)
+            for reason in (HeldReason.OVERLAP, HeldReason.LANE_RATE)
         ),
         *(
             pytest.param(a_fire(state=state, due_us=70), None, id=f"ended_{state}")
