@@ -36,7 +36,6 @@ def definition_of(
         starts_us=spec.starts_at_us,
         ends_us=spec.ends_at_us,
         exclusions=tuple(day.isoformat() for day in spec.excluded_on),
-        calendars=spec.calendars,
         max_fires=spec.max_fires,
         smear_s=smear_s if spec.smear_s is None else spec.smear_s,
         missed_policy=spec.missed_policy,

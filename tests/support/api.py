@@ -27,6 +27,7 @@ from scheduling.instants import from_text
 from tests.support.definitions import TENANT, a_target, a_tenant
 from tests.support.manual_clock import ManualClock
 
+OTHER: Final = "bolt"
 START: Final = "2026-03-02T00:00:00Z"
 ALL: Final = tuple(GrantKind)
 HOOK: Final = "http://127.0.0.1:9/hook"
@@ -63,7 +64,7 @@ class Api:
             ownership=HttpOwnership(allow_loopback=True),
             settings=ApiSettings(allow_loopback=True, instance="test"),
         )
-        self.apply(a_tenant(), a_target())
+        self.apply(a_tenant(), a_target(), a_tenant(OTHER))
         self.client = TestClient(
             create_app(self.services, self.parts), raise_server_exceptions=False
         )
@@ -146,4 +147,4 @@ def problem(answer: Any) -> tuple[int, list[str]]:
     return answer.status_code, [error["field"] for error in document.get("errors", ())]
 
 
-__all__ = ["ALL", "HOOK", "START", "TENANT", "Api", "a_trigger_body", "problem"]
+__all__ = ["ALL", "HOOK", "OTHER", "START", "TENANT", "Api", "a_trigger_body", "problem"]

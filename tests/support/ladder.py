@@ -7,9 +7,7 @@ verb as it should be sent, but for what a rung changes.
 from typing import Any, ClassVar
 
 from ports.principals import GrantKind
-from tests.support.api import TENANT, Api, problem
-
-OTHER = "bolt"
+from tests.support.api import OTHER, TENANT, Api, problem
 
 
 class ReadLadder:
