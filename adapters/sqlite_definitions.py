@@ -24,11 +24,7 @@ def definition_problems(
     problems: list[tuple[str, str]] = []
     if not 0 < len(name) <= NAME_CHARS_MAX:
         problems.append(("name", f"name: has {len(name)} characters; use 1 to {NAME_CHARS_MAX}"))
-    if definition.payload is not None and len(definition.payload) > PAYLOAD_BYTES_MAX:
-        text = (
-            f"payload: {len(definition.payload)} bytes; at most {PAYLOAD_BYTES_MAX}: "
-            "store the data elsewhere and send its address"
-        )
+    if (text := payload_problem(definition.payload)) is not None:
         problems.append(("payload", text))
     try:
         rules_of((tenant_id, "", 0), facts_of(name, definition, payload_ref=None))
@@ -42,6 +38,16 @@ def definition_problems(
         ChangeProblem(f"{tenant_id}/{name}: {text}", ProblemKind.INVALID, field)
         for field, text in problems
     ]
+
+
+def payload_problem(payload: bytes | None) -> str | None:
+    """What is wrong with a payload; None when nothing is."""
+    if payload is None or len(payload) <= PAYLOAD_BYTES_MAX:
+        return None
+    return (
+        f"payload: {len(payload)} bytes; at most {PAYLOAD_BYTES_MAX}: "
+        "store the data elsewhere and send its address"
+    )
 
 
 def facts_of(name: str, definition: TriggerDefinition, *, payload_ref: str | None) -> VersionFacts:

@@ -6,7 +6,7 @@ All functions run inside the caller's transaction.
 from dataclasses import replace
 
 from adapters.sqlite_change_session import ChangeSession, check_note, trigger_result
-from adapters.sqlite_definitions import put_payload
+from adapters.sqlite_definitions import payload_problem, put_payload
 from adapters.sqlite_rebuild import give_back
 from adapters.sqlite_refused import refused
 from adapters.sqlite_slots import read_slot, take_slot
@@ -15,7 +15,6 @@ from adapters.sqlite_stop import stop_fire
 from ports.changes import CancelFire, ChangeKind, ChangeResult, RunTrigger
 from ports.errors import ProblemKind
 from scheduling.keys import FireKey
-from scheduling.limits import PAYLOAD_BYTES_MAX
 from scheduling.vocabulary import WAITING, Cause, FireState, OverlapPolicy
 
 
@@ -96,11 +95,7 @@ def cancel_fire(session: ChangeSession, change: CancelFire) -> ChangeResult:
 
 def _check_run(change: RunTrigger) -> None:
     check_note(change.note)
-    if change.payload is not None and len(change.payload) > PAYLOAD_BYTES_MAX:
-        text = (
-            f"payload: {len(change.payload)} bytes; at most {PAYLOAD_BYTES_MAX}: "
-            "store the data elsewhere and send its address"
-        )
+    if (text := payload_problem(change.payload)) is not None:
         raise refused(text, ProblemKind.INVALID, "payload")
 
 
