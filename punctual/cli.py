@@ -25,6 +25,7 @@ class Entry(NamedTuple):
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
         "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
+        "relay": Entry("relay", "relay", "Publish what changes to the log of events."),
     },
     "Look": {
         "preview": Entry("preview", "preview", "Show what an expression means and when it is due."),
@@ -37,6 +38,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         ),
         "targets": Entry("targets", "targets", "List targets, or show one's signing secret."),
         "audit": Entry("operate", "audit", "List what people and owners did."),
+        "events": Entry("events", "events", "List or follow what changed, from the log of events."),
         "leases": Entry("operate", "leases", "Show who decides which partitions."),
         "version": Entry("operate", "version", "Show the versions of the program."),
     },

@@ -1,15 +1,17 @@
-"""The data folder: the store file and the keys of one installation."""
+"""The data folder: one installation's store file, lanes and events in it, and its keys."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adapters.events_local import LocalEvents
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
 from ports.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
+from ports.events import EventsPort
 from ports.lanes import LanesPort
 from ports.store import Store
 
@@ -26,9 +28,12 @@ class DataFolder:
     path: Path
     store: Store
     lanes: LanesPort
+    events: EventsPort
     lane_database: SqliteDatabase
+    event_database: SqliteDatabase
 
     def close(self) -> None:
+        self.event_database.close()
         self.lane_database.close()
         self.store.close()
 
@@ -70,4 +75,12 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
         raise type(error)(f"data: {store_file}: {error}") from error
     # Lanes are derived from the ledger, so their commits need not wait for the disk.
     lane_database = SqliteDatabase(store_file, synchronous="NORMAL")
-    return DataFolder(path, store, LocalLanes(lane_database), lane_database)
+    event_database = SqliteDatabase(store_file)
+    return DataFolder(
+        path,
+        store,
+        LocalLanes(lane_database),
+        LocalEvents(event_database),
+        lane_database,
+        event_database,
+    )

@@ -1,4 +1,4 @@
-"""The one-process host: a decider thread and a dispatcher on one data folder, until a signal.
+"""The one-process host: decider, dispatcher and relay on one data folder, until a signal.
 
 What a newcomer runs, and what a small installation can stay on. Several may share one folder.
 """
@@ -22,6 +22,8 @@ from ports.errors import PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
 from punctual.data_folder import KEYS_FOLDER, DataFolder
 from punctual.decider import Decider
+from punctual.relay import Relay
+from punctual.relay_thread import RelayThread
 from scheduling.instants import SECOND_US
 from scheduling.limits import LEASE_TTL_S_DEFAULT
 
@@ -47,7 +49,7 @@ def _new_owner_id() -> str:
 
 
 class LocalService:
-    """Runs decider and dispatcher; `stop` from any thread, or by a signal inside `signals`."""
+    """Runs all three; `stop` from any thread, or by a signal inside `signals`."""
 
     def __init__(
         self,
@@ -116,6 +118,11 @@ class LocalService:
         stop = asyncio.Event()
         decider = threading.Thread(target=self._decide_until_stopped, name="decider")
         decider.start()
+        relay = RelayThread(
+            Relay(self._folder.store, self._folder.events, self._clock),
+            data_version=self._folder.store.data_version,
+        )
+        relay.start()
         try:
             async with HttpDelivery(allow_loopback=self._settings.allow_loopback) as delivery:
                 dispatcher = Dispatcher(
@@ -137,6 +144,8 @@ class LocalService:
         finally:
             self.stop()
             decider.join()
+            # Last of all: it still publishes how the attempts ended.
+            relay.stop()
         log.info("service_stopped")
         if self._failure is not None:
             raise self._failure

@@ -8,11 +8,12 @@ first event, and the log drops it.
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from ports import log_actions as log
-from ports.errors import PortError
-from ports.events import EventsPort
+from ports.errors import PortError, StoreUnavailable
+from ports.events import Event, EventsPort
 from ports.outbox import ChangeReading
 from ports.records import FireRecord
 from ports.store import Store
@@ -23,6 +24,7 @@ from scheduling.limits import RELAY_PAGES_MAX, RELAY_ROWS_MAX
 
 RELAY_ID: Final = "events"  # of all relays into the one log: they share a cursor
 POLL_S: Final = 0.5
+_BREATH_S: Final = 0.1  # between steps that had no end: the deciding thread comes first
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -41,6 +43,7 @@ class Relay:
         self._events = events
         self._clock = clock
         self._rows_max = rows_max
+        self._is_abandoned = False
         self.is_behind = False  # whether the last step left something for the next one
 
     def step(self) -> int:
@@ -48,8 +51,23 @@ class Relay:
 
         PortError means that something is still to be published, or published again: step again.
         """
+        self._check_abandoned()
         self.is_behind = False
         return self._relay_triggers() + self._relay_fires()
+
+    def abandon(self) -> None:
+        """From any thread: touch the store no more, which may be closed by now."""
+        self._is_abandoned = True
+
+    def _publish(self, events: list[Event]) -> int:
+        """The one call that may hang for as long as whoever keeps the log does."""
+        added = self._events.publish(events)
+        self._check_abandoned()
+        return added
+
+    def _check_abandoned(self) -> None:
+        if self._is_abandoned:
+            raise StoreUnavailable("the relay was left behind")
 
     def _relay_triggers(self) -> int:
         added = 0
@@ -57,7 +75,7 @@ class Relay:
             waiting = self._store.outbox.pending(limit=self._rows_max)
             if not waiting:
                 return added
-            added += self._events.publish([trigger_changed(each) for each in waiting])
+            added += self._publish([trigger_changed(each) for each in waiting])
             self._store.outbox.mark_sent(
                 [each.outbox_id for each in waiting], now_us=self._clock.now().wall_us
             )
@@ -73,7 +91,7 @@ class Relay:
         reading = self._store.outbox.begin_reading(RELAY_ID)
         until_us = reading.from_us
         for rows in self._pages(reading):
-            added += self._events.publish([fire_state_changed(row) for row in rows])
+            added += self._publish([fire_state_changed(row) for row in rows])
             until_us = rows[-1].changed_us
         if not self.is_behind:
             until_us += 1  # nothing of that last instant is left
@@ -106,7 +124,7 @@ class Relay:
 def relay_until(
     stopping: threading.Event, relay: Relay, *, data_version: Callable[[], int]
 ) -> None:
-    """Step until told to stop, whenever somebody has committed something."""
+    """Step until told to stop, whenever somebody has committed something; once more at the end."""
     failures = 0
     while not stopping.is_set():
         try:
@@ -119,8 +137,11 @@ def relay_until(
             failures += 1
             continue
         if relay.is_behind and added:
+            stopping.wait(_BREATH_S)
             continue
         _wait_for_commit(stopping, data_version, seen)
+    with suppress(PortError):
+        relay.step()
 
 
 def _wait_for_commit(stopping: threading.Event, data_version: Callable[[], int], seen: int) -> None:

@@ -130,5 +130,8 @@ ZONE_FILE_BYTES_MAX: Final = 64 * 1024  # the largest has 4 KB
 
 # -- events --------------------------------------------------------------------------------------
 RELAY_ROWS_MAX: Final = 500  # outbox rows or ledger rows that are published at once
-RELAY_PAGES_MAX: Final = 20  # of them in one step, so that a stop is never far away
-EVENTS_KEPT_MAX: Final = 500_000  # about 250 MB of log; the oldest are forgotten beyond it
+RELAY_PAGES_MAX: Final = 4  # of them in one step, a tenth of a second's work
+EVENTS_KEPT_MAX: Final = 500_000  # about 300 MB of log; the oldest are forgotten beyond it
+HOT_TRIGGERS_MAX: Final = 200_000  # of one forecast of hot seconds
+HOT_INSTANTS_MAX: Final = 20_000_000  # more of them shorten the forecast: 3 s of counting
+HOT_SMEARED_MAX: Final = 1_000_000  # each costs a hash: 2 s for all

@@ -72,7 +72,7 @@ class _Stream:
 
 
 class ServiceProcess:
-    """One running `punctual up`; leaving the `with` block kills it if it still runs."""
+    """One running `punctual up`, or another verb; leaving the `with` block kills it."""
 
     def __init__(
         self,
@@ -80,9 +80,10 @@ class ServiceProcess:
         *arguments: str | Path | float,
         environment: Mapping[str, str] | None = None,
         prepare: Callable[[], None] | None = None,
+        verb: str = "up",
     ) -> None:
         options: Sequence[str] = ("--data", str(data), *map(str, arguments))
-        self.command = [*punctual_command(), "up", *options]
+        self.command = [*punctual_command(), verb, *options]
         self.process = subprocess.Popen(
             self.command,
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,8 @@
 """The outbox relay: nothing is lost whoever dies and whatever the clocks say."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from scheduling.vocabulary import FireState
 from tests.support.definitions import TENANT, a_trigger
 from tests.support.faulty_store import Crash
 from tests.support.relays import RelayedService, relayed_service
+from tests.support.repository import ROOT
 from tests.support.scripted_target import ACCEPTED, BUSY, Answer
 
 MINUTES = 10
@@ -102,6 +105,23 @@ def test_fires_and_events_go_on_for_ten_minutes_without_an_api(world: RelayedSer
     for trigger_id in ids.values():
         told = [each.at_us for each in world.events() if each.trigger_id == trigger_id]
         assert told == sorted(told)
+
+
+def test_deciding_delivering_and_relaying_load_no_api() -> None:
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, punctual.local, punctual.commands.relay\n"
+            "print(*{name.partition('.')[0] for name in sys.modules})",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    ).stdout.split()
+    assert "dispatcher" in loaded
+    assert {"control_api", "fastapi", "uvicorn"} & set(loaded) == set()
 
 
 def a_target_that_is_busy_at_times(fire: ClaimedFire) -> Answer:
