@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from control_api.edge import Edge
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
-from control_api.routes import privileged, triggers
+from control_api.routes import privileged, tenants, triggers
 from control_api.services import Services
 from ports.errors import PortError
 from schemas.refusals import message_of
@@ -19,7 +19,7 @@ from schemas.refusals import message_of
 Part = Literal["management", "history", "privileged", "outcomes"]
 PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
-    "management": (triggers.router,),
+    "management": (tenants.router, triggers.router),
     "history": (),
     "privileged": (privileged.router,),
     "outcomes": (),

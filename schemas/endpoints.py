@@ -94,6 +94,11 @@ def check_endpoint(url: str, allow_loopback: bool = False) -> tuple[str, ...]:
     return (*problems, *_check_authority(match["authority"], allow_loopback=allow_loopback))
 
 
+def is_loopback_endpoint(url: str) -> bool:
+    """Whether the local setting, and nothing else, is what makes the endpoint a usable one."""
+    return not check_endpoint(url, True) and bool(check_endpoint(url, False))
+
+
 def refusal_of_address(text: str, *, allow_loopback: bool) -> str | None:
     """Why an IP address may not be connected to, in a word or two; None when it may.
 

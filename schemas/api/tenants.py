@@ -2,7 +2,12 @@
 
 from pydantic import Field
 
-from scheduling.limits import SMEAR_S_MAX
+from scheduling.limits import (
+    SMEAR_S_MAX,
+    TARGET_TIMEOUT_S_DEFAULT,
+    TARGET_TIMEOUT_S_MAX,
+    TARGET_URL_CHARS_MAX,
+)
 from scheduling.vocabulary import OwnershipState
 from schemas.api.common import In, Instant, Out
 
@@ -56,3 +61,11 @@ class SecretOut(Out):
     """For the receiver: it checks `webhook-signature` with it (Standard Webhooks)."""
 
     secret: str
+
+
+class TargetIn(In):
+    """secret: of the signatures, as `whsec_...`; without, the stored one stays or one is made"""
+
+    url: str = Field(min_length=1, max_length=TARGET_URL_CHARS_MAX)
+    timeout_s: int = Field(default=TARGET_TIMEOUT_S_DEFAULT, ge=1, le=TARGET_TIMEOUT_S_MAX)
+    secret: str | None = Field(default=None, repr=False, max_length=200)

@@ -1,0 +1,156 @@
+"""Targets: put, read, delete, and the proof of their host's owner."""
+
+from control_api.call import Call
+from control_api.operations.finding import check_name, needs_match, shown, tenant_of
+from control_api.ownership import check_target
+from control_api.ownership_text import ownership_text, ownership_url
+from control_api.problems import invalid, not_found
+from control_api.replies import Reply, etag_after, etag_of
+from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget
+from ports.errors import ChangeRefused, ProblemKind
+from ports.principals import GrantKind
+from ports.records import TargetRecord
+from scheduling.vocabulary import USABLE_OWNERSHIP, OwnershipState
+from schemas.api.common import Page
+from schemas.api.principals import Done
+from schemas.api.tenants import OwnershipOut, SecretOut, TargetIn, TargetOut
+from schemas.endpoints import check_endpoint, is_loopback_endpoint
+from schemas.signing_secrets import check_secret
+
+
+def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Reply[TargetOut]:
+    """Create or replace a target. Its host is asked at once whose it is, where that matters.
+
+    An unproven host does not refuse the target; it is unusable until it is proven.
+    """
+    call.require(GrantKind.AUTHOR, tenant_id, act="put a target")
+    check_name("name", target_id)
+    tenant_of(call, tenant_id)
+    allow_loopback = call.services.settings.allow_loopback
+    for problem in check_endpoint(body.url, allow_loopback):
+        raise invalid("url", problem)
+    refused = check_secret(body.secret) if body.secret is not None else None
+    if refused is not None:
+        raise invalid("secret", f"{refused}, or leave it out to have one made")
+    target = TargetRecord(
+        tenant_id=tenant_id,
+        target_id=target_id,
+        endpoint=body.url,
+        timeout_s=float(body.timeout_s),
+        secret=body.secret,
+    )
+    result = _put(call, target, _ownership_of(call, target))
+    created = result.kind is ChangeKind.CREATED
+    return Reply(
+        body=target_out(target_of(call, tenant_id, target_id)),
+        status=201 if created else 200,
+        etag=etag_after(result),
+        location=f"/v1/tenants/{tenant_id}/targets/{target_id}" if created else None,
+        replayed=result.replayed,
+    )
+
+
+def get_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut]:
+    """One target, without its secret."""
+    target = target_of(call, tenant_id, target_id)
+    return Reply(body=target_out(target), etag=etag_of(target.revision))
+
+
+def list_targets(call: Call, tenant_id: str) -> Reply[Page[TargetOut]]:
+    """A tenant's targets by name."""
+    tenant_of(call, tenant_id)
+    targets = call.services.store.registry.targets(tenant_id)
+    return Reply(body=Page[TargetOut](items=[target_out(each) for each in targets]))
+
+
+def delete_target(call: Call, tenant_id: str, target_id: str) -> Reply[Done]:
+    """Delete a target that no trigger uses."""
+    call.require(GrantKind.AUTHOR, tenant_id, act="delete a target")
+    (result,) = call.apply(
+        DeleteTarget(
+            tenant_id=tenant_id, target_id=target_id, expected_revision=call.match.revision
+        )
+    )
+    return Reply(body=Done(change=result.kind, subject=target_id), replayed=result.replayed)
+
+
+def verify_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut]:
+    """Ask the target's host now whose it is."""
+    call.require(GrantKind.AUTHOR, tenant_id, act="verify a target")
+    target = target_of(call, tenant_id, target_id)
+    check_target(
+        call.services.store.registry,
+        call.services.ownership,
+        target=target,
+        now_us=call.services.gate.now_us(),
+        actor=call.principal.principal_id,
+    )
+    target = target_of(call, tenant_id, target_id)
+    return Reply(body=target_out(target), etag=etag_of(target.revision))
+
+
+def read_secret(call: Call, tenant_id: str, target_id: str) -> Reply[SecretOut]:
+    """The signing secret, for whoever configures the receiver."""
+    call.require(GrantKind.AUTHOR, tenant_id, act="read a signing secret")
+    target_of(call, tenant_id, target_id)
+    secret = call.services.store.registry.target_secret(tenant_id, target_id)
+    if secret is None:
+        raise not_found("secret", "its key is deleted: put the target again to have one made")
+    return Reply(body=SecretOut(secret=secret))
+
+
+def target_of(call: Call, tenant_id: str, target_id: str) -> TargetRecord:
+    """The target of that name; 404 otherwise."""
+    tenant_of(call, tenant_id)
+    for target in call.services.store.registry.targets(tenant_id):
+        if target.target_id == target_id:
+            return target
+    raise not_found("target", f"{shown(tenant_id)} has no target {shown(target_id)}")
+
+
+def target_out(target: TargetRecord) -> TargetOut:
+    """A target as the API shows it."""
+    return TargetOut(
+        tenant=target.tenant_id,
+        name=target.target_id,
+        revision=target.revision,
+        url=target.endpoint,
+        timeout_s=target.timeout_s,
+        ownership=OwnershipOut(
+            state=target.ownership,
+            is_usable=target.ownership in USABLE_OWNERSHIP,
+            verified_at=target.verified_us,
+            checked_at=target.checked_us,
+            detail=target.check_detail,
+            serve_at=ownership_url(target.endpoint),
+            serve_text=ownership_text(target.tenant_id, target.endpoint),
+        ),
+    )
+
+
+def _ownership_of(call: Call, target: TargetRecord) -> OwnershipState:
+    """What a new endpoint counts as; the store keeps what it knows of an origin it has."""
+    settings = call.services.settings
+    if settings.allow_loopback and is_loopback_endpoint(target.endpoint):
+        return OwnershipState.LOCAL
+    for known in call.services.store.registry.targets(target.tenant_id):
+        if known.target_id == target.target_id and known.endpoint == target.endpoint:
+            return known.ownership
+    expected = ownership_text(target.tenant_id, target.endpoint)
+    answer = call.services.ownership.check(target.endpoint, expected=expected)
+    return OwnershipState.PROVEN if answer.is_proven else OwnershipState.PENDING
+
+
+def _put(call: Call, target: TargetRecord, ownership: OwnershipState) -> ChangeResult:
+    expected = call.expected_revision if call.match.is_given else 0
+    change = PutTarget(target=target, ownership=ownership, expected_revision=expected)
+    try:
+        (result,) = call.apply(change)
+    except ChangeRefused as refused:
+        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+            raise
+        (result,) = call.apply(PutTarget(target=target, ownership=ownership), dry_run=True)
+        if result.kind is not ChangeKind.UNCHANGED:
+            what = f"the target {target.tenant_id}/{target.target_id}"
+            raise needs_match(what) from None
+    return result

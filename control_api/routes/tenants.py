@@ -1,0 +1,78 @@
+"""Management routes of tenants and their targets."""
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel
+
+from control_api.operations import targets, tenants
+from control_api.routes.paths import TENANT
+from control_api.routes.requests import WRITES, Read, Write, problems, respond
+from schemas.api.common import Page
+from schemas.api.principals import Done
+from schemas.api.tenants import SecretOut, TargetIn, TargetOut, TenantIn, TenantOut
+
+router = APIRouter(tags=["tenants"])
+_TARGET = TENANT + "/targets/{target:word}"
+
+
+@router.get("/v1/tenants", response_model=Page[TenantOut], responses=problems())
+def list_tenants(call: Read, response: Response) -> BaseModel:
+    """The tenants that the caller may read."""
+    return respond(response, tenants.list_tenants(call))
+
+
+@router.get(TENANT, response_model=TenantOut, responses=problems())
+def get_tenant(call: Read, response: Response, tenant: str) -> BaseModel:
+    """One tenant with its quotas."""
+    return respond(response, tenants.get_tenant(call, tenant))
+
+
+@router.put(
+    TENANT,
+    response_model=TenantOut,
+    responses=WRITES | {201: {"model": TenantOut, "description": "Created"}},
+)
+def put_tenant(call: Write, response: Response, tenant: str, body: TenantIn) -> BaseModel:
+    """Create a tenant, or set its default smear (If-Match)."""
+    return respond(response, tenants.put_tenant(call, tenant, body))
+
+
+@router.get(TENANT + "/targets", response_model=Page[TargetOut], responses=problems())
+def list_targets(call: Read, response: Response, tenant: str) -> BaseModel:
+    """A tenant's targets."""
+    return respond(response, targets.list_targets(call, tenant))
+
+
+@router.get(_TARGET, response_model=TargetOut, responses=problems())
+def get_target(call: Read, response: Response, tenant: str, target: str) -> BaseModel:
+    """One target and what is known of its host's owner."""
+    return respond(response, targets.get_target(call, tenant, target))
+
+
+@router.put(
+    _TARGET,
+    response_model=TargetOut,
+    responses=WRITES | {201: {"model": TargetOut, "description": "Created"}},
+)
+def put_target(
+    call: Write, response: Response, tenant: str, target: str, body: TargetIn
+) -> BaseModel:
+    """Create a target, or replace it (If-Match)."""
+    return respond(response, targets.put_target(call, tenant, target, body))
+
+
+@router.delete(_TARGET, response_model=Done, responses=WRITES)
+def delete_target(call: Write, response: Response, tenant: str, target: str) -> BaseModel:
+    """Delete a target that no trigger uses."""
+    return respond(response, targets.delete_target(call, tenant, target))
+
+
+@router.post(_TARGET + ":verify", response_model=TargetOut, responses=WRITES)
+def verify_target(call: Write, response: Response, tenant: str, target: str) -> BaseModel:
+    """Ask the target's host now whose it is."""
+    return respond(response, targets.verify_target(call, tenant, target))
+
+
+@router.get(_TARGET + "/secret", response_model=SecretOut, responses=problems())
+def read_secret(call: Read, response: Response, tenant: str, target: str) -> BaseModel:
+    """The signing secret, for the receiver."""
+    return respond(response, targets.read_secret(call, tenant, target))
