@@ -99,6 +99,7 @@ def definition_of(facts: VersionFacts) -> TriggerDefinition:
         run_timeout_s=facts.run_timeout_us // SECOND_US,
         outcome_window_s=facts.outcome_window_us // SECOND_US,
         response_is_outcome=facts.response_is_outcome,
+        has_payload=facts.payload_ref is not None,
     )
 
 
