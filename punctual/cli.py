@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
         "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
-        "relay": Entry("relay", "relay", "Publish what changes to the log of events."),
+        "relay": Entry("relay", "relay", "Publish what changed to the log of events."),
     },
     "Look": {
         "preview": Entry("preview", "preview", "Show what an expression means and when it is due."),
@@ -38,7 +38,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
         ),
         "targets": Entry("targets", "targets", "List targets, or show one's signing secret."),
         "audit": Entry("operate", "audit", "List what people and owners did."),
-        "events": Entry("events", "events", "List or follow what changed, from the log of events."),
+        "events": Entry("events", "events", "List what changed, as a relay published it."),
         "leases": Entry("operate", "leases", "Show who decides which partitions."),
         "version": Entry("operate", "version", "Show the versions of the program."),
     },

@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> Iterator[EventsPort]:
 
 
 def some_events(punctual: CommandLine) -> None:
-    """A trigger made, one fire that is refused, a pause that ends its tries; all of it published."""
+    """A trigger made, one fire that is refused, a pause that ends its tries; all published."""
     service = punctual.service
     service.start()
     service.target.script = lambda fire: BUSY
