@@ -36,12 +36,13 @@ SCHEDULING_EXCEPTIONS: Final = {
 # Import names of the packages that the base install declares, where they differ.
 IMPORT_NAMES: Final = {
     "opentelemetry-api": "opentelemetry",
+    "PyJWT": "jwt",
     "python-dateutil": "dateutil",
     "PyYAML": "yaml",
 }
 
 # Parts of declared packages under names of their own, at versions which those packages bound.
-COMPANION_IMPORTS: Final = frozenset({"pydantic_core", "prometheus_client"})
+COMPANION_IMPORTS: Final = frozenset({"cryptography", "prometheus_client", "pydantic_core"})
 
 
 def scheduling_imports(path: PurePosixPath, text: str) -> Iterator[str]:
