@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from control_api.edge import Edge
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
-from control_api.routes import privileged, tenants, triggers
+from control_api.routes import outcomes, privileged, tenants, triggers
 from control_api.services import Services
 from ports.errors import PortError
 from schemas.refusals import message_of
@@ -22,7 +22,7 @@ ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
     "management": (tenants.router, triggers.router),
     "history": (),
     "privileged": (privileged.router,),
-    "outcomes": (),
+    "outcomes": (outcomes.router,),
 }
 _DESCRIPTION: Final = (
     "Decides when, commits, and hands over. Every change is one transaction; every refusal is an "

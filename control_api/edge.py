@@ -17,6 +17,8 @@ from starlette.concurrency import run_in_threadpool
 
 from control_api.problems import MEDIA_TYPE, ApiProblem, of_port_error
 from control_api.services import Services
+from ports.attempt_tokens import AttemptClaims
+from ports.authenticator import Principal
 from ports.errors import PortError
 from scheduling.limits import (
     ANONYMOUS_REQUESTS_PER_MINUTE,
@@ -34,10 +36,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# Their callers carry no token of a principal. Outcomes are proven by the attempt's token.
 _WITHOUT_TOKEN: Final = frozenset(
-    {"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/jwks.json", "/v1/outcomes"}
+    {"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/jwks.json"}
 )
+OUTCOMES_PATH: Final = "/v1/outcomes"  # its callers are targets, with the token of an attempt
 _BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TEXTS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OPEN: Final = frozenset(b"[{")
@@ -82,23 +84,28 @@ class Edge:
             return
         if not self._counts.test(self._guesses, "guesses", address):
             raise _too_many("this address, for tokens that were refused")
-        bearer = _bearer(scope)
-        principal = None
-        if bearer is not None:
-            principal = await run_in_threadpool(
-                self._services.authenticator.authenticate,
-                bearer,
-                now_us=self._services.clock.now().wall_us,
-            )
-        if principal is None:
+        proven = await run_in_threadpool(self._prove, scope["path"], _bearer(scope))
+        if proven is None:
             self._counts.hit(self._guesses, "guesses", address)
-            detail = "send a valid token as `Authorization: Bearer ...`; make one with " + (
-                "`punctual token create`"
-            )
+            detail = "send a valid token as `Authorization: Bearer ...`"
+            if scope["path"] != OUTCOMES_PATH:
+                detail += "; make one with `punctual token create`"
             raise ApiProblem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
+        if isinstance(proven, AttemptClaims):
+            scope["state"]["attempt"] = proven
+            return
+        principal = proven
         if not self._counts.test(self._refusals, "refusals", principal.principal_id):
             raise _too_many("this principal, for acts that were refused")
         scope["state"]["principal"] = principal
+
+    def _prove(self, path: str, bearer: str | None) -> Principal | AttemptClaims | None:
+        if bearer is None:
+            return None
+        if path == OUTCOMES_PATH:
+            return self._services.attempt_tokens.verify(bearer)
+        now_us = self._services.clock.now().wall_us
+        return self._services.authenticator.authenticate(bearer, now_us=now_us)
 
     def _counting(self, scope: Scope, send: Send) -> Send:
         """Count refusals of privilege: each leaves an audit entry, which must not be a flood."""
