@@ -35,9 +35,12 @@ class SqliteAudit(AuditPort):
         before_id: int | None = None,
         limit: int,
     ) -> list[AuditRecord]:
-        statement = "audit_entries"
-        if tenant_id is not None:
-            statement += "_of_tenant" if subject is None else "_of_subject"
+        if tenant_id is None:
+            statement = "audit_entries"
+        elif subject is None:
+            statement = "audit_entries_of_tenant"
+        else:
+            statement = "audit_entries_of_subject"
         parameters = {
             "tenant_id": tenant_id,
             "subject": subject,
