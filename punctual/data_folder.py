@@ -13,6 +13,7 @@ from adapters.store_sqlite import open_sqlite_store
 from ports.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
 from ports.events import EventsPort
 from ports.lanes import LanesPort
+from ports.payload_keys import PayloadKeysPort
 from ports.store import Store
 
 STORE_FILE: Final = "punctual.db"
@@ -29,6 +30,7 @@ class DataFolder:
     store: Store
     lanes: LanesPort
     events: EventsPort
+    payload_keys: PayloadKeysPort
     lane_database: SqliteDatabase
     event_database: SqliteDatabase
 
@@ -68,7 +70,8 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
         # Endpoints and names are nobody else's business, also in a folder that others can read.
         os.close(os.open(store_file, os.O_CREAT | os.O_RDWR, 0o600))
     try:
-        store = open_sqlite_store(store_file, payload_keys=TinkPayloadKeys(path / KEYS_FOLDER))
+        payload_keys = TinkPayloadKeys(path / KEYS_FOLDER)
+        store = open_sqlite_store(store_file, payload_keys=payload_keys)
     except SchemaTooNew:
         raise
     except (StoreRefused, StoreUnavailable, StoreCorrupt) as error:
@@ -81,6 +84,7 @@ def open_data_folder(path: Path, *, create: bool) -> DataFolder:
         store,
         LocalLanes(lane_database),
         LocalEvents(event_database),
+        payload_keys,
         lane_database,
         event_database,
     )

@@ -15,7 +15,8 @@ from scheduling.limits import (
     QUOTA_INFLIGHT_DEFAULT,
     QUOTA_TRIGGERS_DEFAULT,
 )
-from scheduling.vocabulary import TriggerState
+from scheduling.vocabulary import OwnershipState, TriggerState
+from schemas.endpoints import is_loopback_endpoint
 from schemas.manifest import Manifest, TargetSpec, TenantSpec, TriggerSpec
 
 _CHOSEN: Final = "chosen"
@@ -49,7 +50,7 @@ def changes_of(
             tenant_id, spec, stored=stored.get(tenant_id), smear_s_default=smear_s_default
         )
         changes.append(PutTenant(tenant=tenant))
-        changes += [PutTarget(target=target) for target in targets if target.tenant_id == tenant_id]
+        changes += [_put_target(target) for target in targets if target.tenant_id == tenant_id]
         for name, trigger in spec.triggers.items():
             changes += _trigger_changes(tenant, name, trigger, registry=registry, actor=actor)
     return changes
@@ -131,6 +132,14 @@ def _target_record(
         endpoint=spec.url,
         timeout_s=float(spec.timeout_s),
         secret=secret,
+    )
+
+
+def _put_target(target: TargetRecord) -> PutTarget:
+    is_local = is_loopback_endpoint(target.endpoint)
+    return PutTarget(
+        target=target,
+        ownership=OwnershipState.LOCAL if is_local else OwnershipState.PENDING,
     )
 
 
