@@ -10,7 +10,9 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from control_api.edge import Edge
+from control_api.health import Health
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
+from control_api.routes import health as health_routes
 from control_api.routes import outcomes, privileged, tenants, triggers
 from control_api.services import Services
 from ports.errors import PortError
@@ -30,8 +32,10 @@ _DESCRIPTION: Final = (
 )
 
 
-def create_app(services: Services, parts: Collection[Part] = PARTS) -> Any:
-    """An ASGI application that serves these parts of the API."""
+def create_app(
+    services: Services, parts: Collection[Part] = PARTS, *, health: Health | None = None
+) -> Any:
+    """An ASGI application that serves these parts of the API, and its health if that is given."""
     app = FastAPI(
         title="Punctual",
         version="1",
@@ -46,7 +50,10 @@ def create_app(services: Services, parts: Collection[Part] = PARTS) -> Any:
         },
     )
     app.state.services = services
+    app.state.health = health
     routers = [router for part in PARTS if part in parts for router in ROUTERS[part]]
+    if health is not None:
+        routers.append(health_routes.router)
     app.state.routes = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)

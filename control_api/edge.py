@@ -7,6 +7,7 @@ anything is read for it, and no byte of a body is read for a caller without a va
 import hashlib
 import json
 import re
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
@@ -16,10 +17,12 @@ from limits.strategies import MovingWindowRateLimiter
 from starlette.concurrency import run_in_threadpool
 
 from control_api.problems import MEDIA_TYPE, ApiProblem, of_port_error
-from control_api.services import Services
+from control_api.services import LOOPBACK_HOSTS, Services
+from control_api.signals import tell_request
 from ports.attempt_tokens import AttemptClaims
 from ports.authenticator import Principal
 from ports.errors import PortError
+from ports.principals import GrantKind
 from scheduling.limits import (
     ANONYMOUS_REQUESTS_PER_MINUTE,
     APPLY_BODY_BYTES_MAX,
@@ -62,6 +65,30 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        started_s = time.monotonic()
+        status = 500
+
+        async def told(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if status == 403 and (principal := scope["state"].get("principal")):
+                    # Each refusal leaves an audit entry, which must not become a flood.
+                    self._counts.hit(self._refusals, "refusals", principal.principal_id)
+            await send(message)
+
+        try:
+            await self._serve(scope, receive, told)
+        finally:
+            route = getattr(scope.get("route"), "path_format", None)
+            tell_request(
+                route=route,
+                method=scope["method"],
+                status=status,
+                duration_s=time.monotonic() - started_s,
+            )
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._admit(scope)
             body = await _body_of(scope, receive)
@@ -72,12 +99,15 @@ class Edge:
             await _answer(of_port_error(error), send)
             return
         scope["state"]["fingerprint"] = _fingerprint(scope, body)
-        await self._app(scope, _replayed(body, receive), self._counting(scope, send))
+        await self._app(scope, _replayed(body, receive), send)
 
     async def _admit(self, scope: Scope) -> None:
         """Put the proven caller into the scope, or refuse."""
         address = scope["client"][0] if scope.get("client") else "-"
         scope.setdefault("state", {})
+        if self._services.authenticator is None and scope["path"] != OUTCOMES_PATH:
+            scope["state"]["principal"] = _anybody(scope)
+            return
         if scope["path"] in _WITHOUT_TOKEN:
             if not self._counts.hit(self._anonymous, "anonymous", address):
                 raise _too_many("this address")
@@ -104,21 +134,22 @@ class Edge:
             return None
         if path == OUTCOMES_PATH:
             return self._services.attempt_tokens.verify(bearer)
-        now_us = self._services.clock.now().wall_us
-        return self._services.authenticator.authenticate(bearer, now_us=now_us)
+        authenticator = self._services.authenticator
+        if authenticator is None:
+            return None
+        return authenticator.authenticate(bearer, now_us=self._services.clock.now().wall_us)
 
-    def _counting(self, scope: Scope, send: Send) -> Send:
-        """Count refusals of privilege: each leaves an audit entry, which must not be a flood."""
-        principal = scope["state"].get("principal")
-        if principal is None:
-            return send
 
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 403:
-                self._counts.hit(self._refusals, "refusals", principal.principal_id)
-            await send(message)
+def _anybody(scope: Scope) -> Principal:
+    """Whoever reaches a loopback server without an authenticator may do everything.
 
-        return counted
+    A page in a browser reaches it too, under a name of its own that resolves to loopback: the
+    Host header tells.
+    """
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    if host.rpartition(":")[0].strip("[]") not in LOOPBACK_HOSTS and host not in LOOPBACK_HOSTS:
+        raise ApiProblem(403, "wrong_host", "Host: this server takes calls for loopback alone")
+    return Principal(principal_id="anonymous", grants=frozenset((kind, None) for kind in GrantKind))
 
 
 def _bearer(scope: Scope) -> str | None:

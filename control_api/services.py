@@ -1,6 +1,7 @@
 """What the API stands on: the ports of one installation, opened once a process."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from control_api.gate import ChangeGate
 from ports.attempt_tokens import AttemptTokensPort
@@ -11,6 +12,8 @@ from ports.ownership import OwnershipPort
 from ports.payload_keys import PayloadKeysPort
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
+
+LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class Services:
     events: EventsPort
     clock: TimeAuthorityPort
     gate: ChangeGate
-    authenticator: AuthenticatorPort
+    authenticator: AuthenticatorPort | None  # None: whoever reaches the server, on loopback alone
     payload_keys: PayloadKeysPort
     attempt_tokens: AttemptTokensPort
     ownership: OwnershipPort

@@ -1,9 +1,11 @@
 """The control API inside a process: its services over a data folder, and its server."""
 
+import secrets
 import socket
 import threading
-from collections.abc import Collection
-from typing import Any, Final
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Literal
 
 import uvicorn
 
@@ -12,18 +14,27 @@ from adapters.authenticator_tokens import TokenAuthenticator
 from adapters.ownership_http import HttpOwnership
 from control_api.app import PARTS, Part, create_app
 from control_api.gate import ChangeGate
-from control_api.services import ApiSettings, Services
+from control_api.health import Health
+from control_api.services import LOOPBACK_HOSTS, ApiSettings, Services
 from ports.errors import StoreRefused
 from ports.time_authority import TimeAuthorityPort
+from punctual.credentials import ensure_local_token
 from punctual.data_folder import KEYS_FOLDER, DataFolder
+from punctual.local_files import ToldServer, forget_server, tell_server
 
 API_PORT: Final = 8400
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+Auth = Literal["tokens", "none"]
 _STARTED_POLL_S: Final = 0.01
 _KEEP_ALIVE_S: Final = 30
 
 
-def services_of(folder: DataFolder, clock: TimeAuthorityPort, *, settings: ApiSettings) -> Services:
+def services_of(
+    folder: DataFolder,
+    clock: TimeAuthorityPort,
+    *,
+    settings: ApiSettings,
+    auth: Auth = "tokens",
+) -> Services:
     """What the API stands on in one process; tokens of the store prove its callers."""
     return Services(
         store=folder.store,
@@ -31,7 +42,7 @@ def services_of(folder: DataFolder, clock: TimeAuthorityPort, *, settings: ApiSe
         events=folder.events,
         clock=clock,
         gate=ChangeGate(clock),
-        authenticator=TokenAuthenticator(folder.store.principals),
+        authenticator=TokenAuthenticator(folder.store.principals) if auth == "tokens" else None,
         payload_keys=folder.payload_keys,
         attempt_tokens=LocalAttemptTokens(folder.path / KEYS_FOLDER),
         ownership=HttpOwnership(allow_loopback=settings.allow_loopback),
@@ -39,8 +50,13 @@ def services_of(folder: DataFolder, clock: TimeAuthorityPort, *, settings: ApiSe
     )
 
 
-def is_loopback(host: str) -> bool:
-    return host in _LOOPBACK
+def check_bind(host: str, auth: Auth) -> None:
+    """StoreRefused for a bind that others could use while nothing proves who calls."""
+    if auth == "none" and host not in LOOPBACK_HOSTS:
+        raise StoreRefused(
+            f"host: {host} is not loopback, and with --auth none nothing proves who calls: "
+            "serve on 127.0.0.1, or leave --auth at tokens"
+        )
 
 
 class ApiServer:
@@ -88,15 +104,35 @@ class ApiServer:
         self._server.run(sockets=[self._socket])
 
 
-def api_app(services: Services, parts: Collection[Part] = PARTS) -> Any:
-    """The application of these parts."""
-    return create_app(services, parts)
+@contextmanager
+def serving(
+    folder: DataFolder,
+    clock: TimeAuthorityPort,
+    *,
+    host: str,
+    port: int,
+    allow_loopback: bool,
+    parts: Collection[Part] = PARTS,
+    auth: Auth = "tokens",
+) -> Iterator[ApiServer]:
+    """Serve the API of a data folder until the block ends, and leave word of it in the folder.
 
-
-def check_bind(host: str, *, has_authenticator: bool) -> None:
-    """StoreRefused for a bind that anybody could use: nothing would prove who calls."""
-    if not is_loopback(host) and not has_authenticator:
-        raise StoreRefused(
-            f"host: {host} is not loopback and nothing proves who calls: "
-            "serve on 127.0.0.1, or start with --auth tokens"
-        )
+    Raises OSError for a port that is in use, StoreRefused for a bind that anybody could use.
+    """
+    check_bind(host, auth)
+    instance = secrets.token_hex(8)
+    settings = ApiSettings(allow_loopback=allow_loopback, instance=instance)
+    services = services_of(folder, clock, settings=settings, auth=auth)
+    ensure_local_token(folder.path, folder.store, now_us=clock.now().earliest_us)
+    health = Health(services)
+    try:
+        server = ApiServer(create_app(services, parts, health=health), host=host, port=port)
+        with server:
+            told = ToldServer(server.url, instance)
+            tell_server(folder.path, told)
+            try:
+                yield server
+            finally:
+                forget_server(folder.path, told)
+    finally:
+        health.close()

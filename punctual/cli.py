@@ -25,6 +25,7 @@ class Entry(NamedTuple):
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
         "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
+        "api": Entry("api", "api", "Serve the control API alone."),
         "relay": Entry("relay", "relay", "Publish what changed to the log of events."),
     },
     "Look": {

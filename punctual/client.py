@@ -173,8 +173,9 @@ def _answers(told: ToldServer) -> bool:
 def _in_process(data: Path, clock: TimeAuthorityPort | None, token: str | None) -> ApiClient:
     """Imports what serving needs, and only then: asking a running service stays quick."""
     from adapters.clock_fixed import FixedClock
+    from control_api.app import create_app
     from control_api.services import ApiSettings
-    from punctual.api_host import api_app, services_of
+    from punctual.api_host import services_of
     from punctual.credentials import ensure_local_token
     from punctual.data_folder import open_data_folder
 
@@ -183,7 +184,7 @@ def _in_process(data: Path, clock: TimeAuthorityPort | None, token: str | None) 
     try:
         token = token or ensure_local_token(data, folder.store, now_us=clock.now().earliest_us)
         services = services_of(folder, clock, settings=ApiSettings(allow_loopback=True))
-        transport = httpx.ASGITransport(app=api_app(services))
+        transport = httpx.ASGITransport(app=create_app(services))
     except BaseException:
         folder.close()
         raise

@@ -114,7 +114,8 @@ def _change(call: Call, change: Change) -> Reply[Done]:
 
 def _forget(call: Call) -> None:
     """What this process remembers of tokens is old now."""
-    call.services.authenticator.forget()
+    if call.services.authenticator is not None:
+        call.services.authenticator.forget()
 
 
 def _token_out(token: TokenRecord, now_us: int) -> TokenOut:

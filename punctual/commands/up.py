@@ -1,7 +1,6 @@
 """`punctual up`: the whole service in one process."""
 
 import asyncio
-import errno
 import sys
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -14,11 +13,14 @@ from adapters.clock_fixed import FixedClock
 from control_api.answers.missed_report import missed_lines
 from ports import log_actions as log
 from ports.changes import Change, ChangeKind, ChangeResult
-from ports.errors import ChangeRefused, PortError, TzdataMismatch
+from ports.errors import ChangeRefused, PortError, StoreRefused, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
+from punctual.api_host import API_PORT, Auth, serving
+from punctual.commands.api import bind_text
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
+from punctual.local_files import TOKEN_FILE
 from punctual.logs import LEVELS, configure_logs
 from punctual.manifests.applying import changes_in, local_actor
 from punctual.manifests.manifest import ManifestErrors
@@ -49,6 +51,9 @@ class UpOptions:
     """The command line of `up`, checked."""
 
     data: Path
+    host: str
+    port: int
+    auth: Auth
     manifests: tuple[Path, ...]
     demo: bool
     receiver_port: int
@@ -73,6 +78,21 @@ class UpOptions:
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="YAML of tenants, targets and triggers; applied as one transaction, again on SIGHUP.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the API.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=API_PORT,
+    show_default=True,
+    help="Port of the API; 0 takes any free one.",
+)
+@click.option(
+    "--auth",
+    type=click.Choice(["tokens", "none"]),
+    default="tokens",
+    show_default=True,
+    help="What proves who calls the API; none is for loopback alone.",
 )
 @click.option("--demo", is_flag=True, help="Add a demo tenant and a receiver to watch.")
 @click.option(
@@ -125,15 +145,6 @@ def up(log_level: str, log_json: bool, **options: Any) -> None:
             err=True,
         )
         sys.exit(1)
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        click.echo(
-            "receiver-port: the port is in use: end what uses it, or name another one "
-            "with --receiver-port (0 takes any free one)",
-            err=True,
-        )
-        sys.exit(1)
 
 
 def _run(options: UpOptions) -> None:
@@ -157,8 +168,26 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
             receiver, secret = demo_receiver(
                 folder.store.registry, _print_fire, port=options.receiver_port
             )
-            await stack.enter_async_context(receiver)
+            try:
+                await stack.enter_async_context(receiver)
+            except OSError as error:
+                text = bind_text(error, "127.0.0.1", options.receiver_port, option="receiver-port")
+                raise StoreRefused(text) from error
             demo = (receiver.endpoint, secret)
+        try:
+            server = stack.enter_context(
+                serving(
+                    folder,
+                    clock,
+                    host=options.host,
+                    port=options.port,
+                    allow_loopback=options.allow_loopback,
+                    auth=options.auth,
+                )
+            )
+        except OSError as error:
+            raise StoreRefused(bind_text(error, options.host, options.port)) from error
+        _say(f"API: {server.url}, token in {options.data / TOKEN_FILE}")
         apply = _Applier(folder, options, clock, demo)
         # Before the changes: an edit decides what was missed up to it.
         started_us = clock.now().earliest_us

@@ -1,0 +1,32 @@
+"""Health of one process: what probes and scrapes read, held beside the services."""
+
+from collections.abc import Iterable
+
+from control_api.exposition import Exposition
+from control_api.readiness import Readiness, readiness
+from control_api.services import Services
+from control_api.signals import ClockWatch, Sample, store_signals
+
+
+class Health:
+    """Readiness and metrics of the process. Thread-safe; close it to stop counting."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._watch = ClockWatch(services.store.history, services.clock)
+        self._exposition = Exposition(self._signals)
+
+    def readiness(self) -> Readiness:
+        """Whether the service can decide and commit now."""
+        return readiness(self._services.store, self._watch)
+
+    def metrics_text(self) -> tuple[bytes, str]:
+        """The page for Prometheus and its content type."""
+        return self._exposition.metrics_text()
+
+    def close(self) -> None:
+        """Count nothing any more."""
+        self._exposition.close()
+
+    def _signals(self) -> Iterable[Sample]:
+        return store_signals(self._services.store, self._services.lanes, self._watch)
