@@ -4,21 +4,35 @@ A window with too many instants is halved, again and again, so what is told of i
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from scheduling import Recurrence
 from scheduling.instants import SECOND_US
-from scheduling.limits import HOT_INSTANTS_MAX, HOT_SMEARED_MAX, SMEAR_S_MAX
+from scheduling.limits import HOT_INSTANTS_MAX, HOT_SMEARED_MAX, HOT_TRIGGERS_MAX, SMEAR_S_MAX
 from scheduling.rules import Rules, due_us
 
 _REMEMBERED_MAX: Final = 2_000  # schedules shared by triggers of one definition
 _ROWS_REMEMBERED_MAX: Final = 50  # of at most 700 KB each
 _WINDOW_S_MIN: Final = 60
+_EVER_US: Final = -(2**62)
 Seconds: TypeAlias = "array[int]"  # ascending, since the window's start
+
+
+class HotBounds(NamedTuple):
+    """How much one forecast may cost.
+
+    triggers:  more are left out
+    instants:  of distinct schedules, kept in memory; more shorten the window
+    smeared:   of smeared triggers, each a hash; more shorten the window
+    """
+
+    triggers: int = HOT_TRIGGERS_MAX
+    instants: int = HOT_INSTANTS_MAX
+    smeared: int = HOT_SMEARED_MAX
 
 
 class Schedule(NamedTuple):
@@ -44,36 +58,36 @@ class Load(NamedTuple):
     due: Seconds
 
 
+_BOUNDS: Final = HotBounds()
+
+
 class HotLoad:
     """The loads of a window that begins at a whole second."""
 
-    def __init__(
-        self,
-        start_us: int,
-        window_s: int,
-        *,
-        instants_max: int = HOT_INSTANTS_MAX,
-        smeared_max: int = HOT_SMEARED_MAX,
-    ) -> None:
+    def __init__(self, start_us: int, window_s: int, bounds: HotBounds = _BOUNDS) -> None:
         self.start_us = start_us // SECOND_US * SECOND_US
         self.window_s = window_s
         self.loads: list[Load] = []
         self._kept = 0
         self._smeared = 0
-        self._instants_max = instants_max
-        self._smeared_max = smeared_max
+        self._bounds = bounds
         self._known: dict[object, Schedule] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
 
-    def add(self, name: str, rules: Rules, *, fires_left: int | None = None) -> None:
-        """Count one live trigger; `fires_left` is what its `max_fires` still allows."""
+    def add(
+        self, name: str, rules: Rules, *, cursor_us: int = _EVER_US, fires_left: int | None = None
+    ) -> None:
+        """Count one live trigger.
+
+        cursor_us:   instants up to it are decided, and not counted
+        fires_left:  how many instants after it `max_fires` still allows
+        """
         schedule = self._schedule(rules)
         due: Seconds | None = None
         if rules.smear_us:
-            due = self._smeared_seconds(rules, schedule, fires_left)
+            due = self._smeared_seconds(rules, schedule, cursor_us=cursor_us, fires_left=fires_left)
             self._smeared += len(due)
-        if fires_left is not None and fires_left < len(schedule.seconds):
-            schedule = schedule._replace(seconds=schedule.seconds[:fires_left])
+        schedule = self._cut(schedule, cursor_us, fires_left)
         due = schedule.seconds if due is None else due
         self.loads.append(Load(name, schedule, rules.smear_us // SECOND_US, due))
         while self._is_too_much() and self.window_s >= 2 * _WINDOW_S_MIN:
@@ -90,7 +104,7 @@ class HotLoad:
         return count_seconds((each.due for each in self.loads), self.window_s)
 
     def _is_too_much(self) -> bool:
-        return self._kept > self._instants_max or self._smeared > self._smeared_max
+        return self._kept > self._bounds.instants or self._smeared > self._bounds.smeared
 
     def _halve(self) -> None:
         self.window_s //= 2
@@ -99,8 +113,17 @@ class HotLoad:
         self._smeared = sum(
             bisect_left(each.due, self.window_s) for each in self.loads if each.smear_s
         )
-        self._known.clear()
         self._rows.clear()
+
+    def _cut(self, schedule: Schedule, cursor_us: int, fires_left: int | None) -> Schedule:
+        """Without what is decided or no longer allowed; the schedule itself in the common case."""
+        seconds, first = schedule.seconds, 0
+        if cursor_us >= self.start_us:
+            first = bisect_right(seconds, (cursor_us - self.start_us) // SECOND_US)
+        if first == 0 and (fires_left is None or fires_left >= len(seconds)):
+            return schedule
+        last = len(seconds) if fires_left is None else first + fires_left
+        return schedule._replace(seconds=seconds[first:last])
 
     def _schedule(self, rules: Rules) -> Schedule:
         recurrence = rules.recurrence
@@ -127,17 +150,18 @@ class HotLoad:
         self._kept += len(seconds)
         return Schedule(texts, zone, seconds, min(gap_s, SMEAR_S_MAX))
 
-    def _smeared_seconds(self, rules: Rules, schedule: Schedule, fires_left: int | None) -> Seconds:
+    def _smeared_seconds(
+        self, rules: Rules, schedule: Schedule, *, cursor_us: int, fires_left: int | None
+    ) -> Seconds:
         """Due seconds inside the window, those of instants shortly before it included."""
         row = self._instants(rules, schedule)
-        instants_us = row.instants_us
-        if fires_left is not None:
-            instants_us = instants_us[: row.before_window + fires_left]
         start_us, end_s = self.start_us, self.window_s
-        nexts_us = chain(row.instants_us[1:], (row.next_us,))
+        first = bisect_right(row.instants_us, cursor_us)
+        instants_us = row.instants_us[first:]
+        nexts_us = chain(instants_us[1:], (row.next_us,))
         due = [
             (due_us(rules, instant_us, next_us) - start_us) // SECOND_US
-            for instant_us, next_us in zip(instants_us, nexts_us, strict=False)
+            for instant_us, next_us in islice(zip(instants_us, nexts_us, strict=True), fires_left)
         ]
         return array("I", [each for each in due if 0 <= each < end_s])
 
@@ -157,7 +181,7 @@ class HotLoad:
         limit = self.window_s + rules.smear_us // SECOND_US + 1
         found = array("q", rules.recurrence.between_us(first_us, end_us - 1, limit))
         next_us = rules.recurrence.next_after_us(found[-1]) if found else None
-        return _Row(seconds, found, bisect_left(found, self.start_us), next_us)
+        return _Row(seconds, found, next_us)
 
 
 class _Row(NamedTuple):
@@ -165,7 +189,6 @@ class _Row(NamedTuple):
 
     seconds: Seconds
     instants_us: "array[int]"
-    before_window: int
     next_us: int | None
 
 

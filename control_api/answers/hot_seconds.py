@@ -8,18 +8,18 @@ from heapq import nsmallest
 from typing import Final, NamedTuple
 
 from control_api.answers.expand import rules_of
-from control_api.answers.hot_load import HotLoad, Load
+from control_api.answers.hot_load import HotBounds, HotLoad, Load
 from control_api.answers.smear_advice import SmearAdvice, advise_smear
 from ports.records import TriggerRecord
 from ports.registry import RegistryPort
 from scheduling.errors import RuleError
 from scheduling.instants import SECOND_US
-from scheduling.limits import HOT_TRIGGERS_MAX
 from scheduling.rules import Rules
 from scheduling.vocabulary import TriggerState
 
 DAY_S: Final = 86_400
 SECONDS_SHOWN_MAX: Final = 100
+_BOUNDS: Final = HotBounds()
 _CROWDS_SHOWN: Final = 3
 _NAMES_SHOWN: Final = 3
 _PAGE_ROWS: Final = 500
@@ -78,17 +78,17 @@ def hot_seconds(
     seconds_shown: int = 10,
     level: int | None = None,
     window_s: int = DAY_S,
-    triggers_max: int = HOT_TRIGGERS_MAX,
+    bounds: HotBounds = _BOUNDS,
 ) -> HotSeconds:
     """The forecast of some live triggers for `window_s` from now on. Pure.
 
     level:  fires a second that are wanted at most; None = a tenth of the peak
     """
-    load = HotLoad(now_us, window_s)
+    load = HotLoad(now_us, window_s, bounds)
     unreadable = 0
     is_cut = False
     for number, subject in enumerate(subjects):
-        if number >= triggers_max:
+        if number >= bounds.triggers:
             is_cut = True
             break
         unreadable += not _add(load, subject)
@@ -126,7 +126,8 @@ def _add(load: HotLoad, subject: Subject) -> bool:
         return False
     left = None if rules.max_fires is None else max(rules.max_fires - trigger.fired_count, 0)
     try:
-        load.add(f"{trigger.tenant_id}/{trigger.name}", rules, fires_left=left)
+        name = f"{trigger.tenant_id}/{trigger.name}"
+        load.add(name, rules, cursor_us=trigger.decided_through_us, fires_left=left)
     except RuleError:
         return False
     return True
