@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from adapters.authenticator_tokens import token_hash
+from control_api.manifests.applying import local_actor
 from control_api.operations.principals import new_token
 from ports.changes import AddGrant, Change, CreateToken, RevokeToken
 from ports.principals import GrantKind, GrantRecord
 from ports.store import Store
 from punctual.local_files import TOKEN_FILE, read_local_token, write_private
-from punctual.manifests.applying import local_actor
 
 
 def local_principal() -> str:

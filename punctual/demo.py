@@ -5,9 +5,9 @@ from dataclasses import replace
 from importlib import resources
 from typing import Final
 
+from control_api.manifests.applying import changes_in
 from ports.changes import Change, PutTarget
 from ports.registry import RegistryPort
-from punctual.manifests.applying import changes_in
 from punctual.receiver import DemoReceiver, ReceivedFire
 from schemas.signing_secrets import new_secret
 

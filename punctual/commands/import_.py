@@ -56,8 +56,8 @@ def crontab(
     What cannot mean the same here is refused with its line on stderr; the other lines are
     converted all the same, and the exit code is 1. No command is ever run here.
     """
+    from control_api.manifests.text import to_yaml
     from punctual.crontabs.crontab import CrontabError, import_crontab
-    from punctual.manifests.text import to_yaml
     from schemas.endpoints import check_endpoint
 
     problems = check_endpoint(target_url, True)

@@ -106,7 +106,7 @@ def stands_at_terminal() -> bool:
 
 
 def _apply(store: Store, change: PauseTrigger | ResumeTrigger) -> ChangeResult:
-    from punctual.manifests.applying import local_actor
+    from control_api.manifests.applying import local_actor
 
     (result,) = store.registry.apply([change], now_us=now_us(), actor=local_actor())
     return result

@@ -11,6 +11,8 @@ import click
 
 from adapters.clock_fixed import FixedClock
 from control_api.answers.missed_report import missed_lines
+from control_api.manifests.applying import changes_in, local_actor
+from control_api.manifests.manifest import ManifestErrors
 from ports import log_actions as log
 from ports.changes import Change, ChangeKind, ChangeResult
 from ports.errors import ChangeRefused, PortError, StoreRefused, TzdataMismatch
@@ -22,8 +24,6 @@ from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
 from punctual.local_files import TOKEN_FILE
 from punctual.logs import LEVELS, configure_logs
-from punctual.manifests.applying import changes_in, local_actor
-from punctual.manifests.manifest import ManifestErrors
 from punctual.receiver import ReceivedFire, line_of
 from punctual.version import __version__
 from scheduling.clock_gate import GateState, observe

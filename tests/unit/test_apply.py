@@ -7,11 +7,11 @@ import pytest
 
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.store_sqlite import open_sqlite_store
+from control_api.manifests.apply import changes_of
+from control_api.manifests.manifest import ManifestErrors, load_manifest
 from ports.changes import Change, ChangeKind, PauseTrigger, PutTarget, PutTrigger, ResumeTrigger
 from ports.records import TriggerDefinition
 from ports.store import Store
-from punctual.manifests.apply import changes_of
-from punctual.manifests.manifest import ManifestErrors, load_manifest
 from scheduling.instants import from_text
 from scheduling.vocabulary import (
     FoldRule,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from control_api.manifests.manifest import load_manifest, to_yaml
 from punctual.crontabs.crontab import CrontabError, CrontabImport, import_crontab
-from punctual.manifests.manifest import load_manifest, to_yaml
 from scheduling.limits import PAYLOAD_BYTES_MAX
 from scheduling.vocabulary import MissedPolicy, OverlapPolicy
 from schemas.manifest import TriggerSpec

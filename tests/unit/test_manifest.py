@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punctual
-from punctual.manifests.manifest import ManifestErrors, load_manifest, to_yaml
-from punctual.manifests.secrets import SecretError, read_secret
+from control_api.manifests.manifest import ManifestErrors, load_manifest, to_yaml
+from control_api.manifests.secrets import SecretError, read_secret
 from scheduling.instants import from_text
 from scheduling.limits import MANIFEST_BYTES_MAX, PAYLOAD_BYTES_MAX
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy, ResumeRule

@@ -10,8 +10,8 @@ from typing import Final
 
 import yaml
 
-from punctual.manifests.problems import ManifestErrors, Mark, Problem
-from punctual.manifests.yaml_scalars import Scalar, UnclearScalar, plain_scalar
+from control_api.manifests.problems import ManifestErrors, Mark, Problem
+from control_api.manifests.yaml_scalars import Scalar, UnclearScalar, plain_scalar
 from scheduling.limits import ECHO_CHARS_MAX, MANIFEST_BYTES_MAX, MANIFEST_DEPTH_MAX
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")

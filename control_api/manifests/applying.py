@@ -4,10 +4,10 @@ import os
 import pwd
 from pathlib import Path
 
+from control_api.manifests.apply import changes_of
+from control_api.manifests.manifest import load_manifest
 from ports.changes import Change
 from ports.registry import RegistryPort
-from punctual.manifests.apply import changes_of
-from punctual.manifests.manifest import load_manifest
 
 
 def changes_in(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from punctual.manifests.shapes import Report, Section
-from punctual.manifests.yaml_tree import echoed
+from control_api.manifests.shapes import Report, Section
+from control_api.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
 from scheduling.instants import from_us
 from scheduling.probe import probe

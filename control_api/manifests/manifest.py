@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from punctual.manifests.checks import ScheduleCheck, TargetCheck, unknown_target
-from punctual.manifests.problems import ManifestErrors, Mark, Problem
-from punctual.manifests.shapes import (
+from control_api.manifests.checks import ScheduleCheck, TargetCheck, unknown_target
+from control_api.manifests.problems import ManifestErrors, Mark, Problem
+from control_api.manifests.shapes import (
     Report,
     Section,
     expect_mapping,
     validated,
 )
-from punctual.manifests.text import to_yaml
-from punctual.manifests.yaml_tree import read_tree
+from control_api.manifests.text import to_yaml
+from control_api.manifests.yaml_tree import read_tree
 from schemas.manifest import Manifest, QuotaSpec, TargetSpec, TenantSpec, TriggerSpec
 from schemas.manifest_fields import name_problem
 from schemas.refusals import keys_of, shown_key, unknown_key
@@ -34,7 +34,7 @@ def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: 
     """The manifest of a YAML text; `name` is the file as errors call it.
 
     Every recurrence is compiled and asked for its next instant after `now_us`.
-    Secrets from the environment or from files are not read here: `punctual.manifests.secrets`
+    Secrets from the environment or from files are not read here: `control_api.manifests.secrets`
     does, when they are needed.
     Raises ManifestErrors with all problems; nothing is half read.
     """

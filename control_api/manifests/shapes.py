@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from punctual.manifests.problems import Mark, Problem
-from punctual.manifests.yaml_tree import Node
+from control_api.manifests.problems import Mark, Problem
+from control_api.manifests.yaml_tree import Node
 from schemas.refusals import message_of, shown_key
 
 Spec = TypeVar("Spec", bound=BaseModel)

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
-from punctual.manifests.yaml_scalars import UnclearScalar, plain_scalar
+from control_api.manifests.yaml_scalars import UnclearScalar, plain_scalar
 from scheduling.instants import to_text
 from schemas.manifest import Manifest, TenantSpec, TriggerSpec
 from schemas.manifest_fields import duration_text

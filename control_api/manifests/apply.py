@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from control_api.manifests.problems import ManifestErrors, Problem
+from control_api.manifests.secrets import SecretError, read_secret
 from ports.changes import Change, PauseTrigger, PutTarget, PutTenant, PutTrigger, ResumeTrigger
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition, TriggerRecord
 from ports.registry import RegistryPort
-from punctual.manifests.problems import ManifestErrors, Problem
-from punctual.manifests.secrets import SecretError, read_secret
 from scheduling.limits import (
     CATCHUP_RATE_PCT_DEFAULT,
     QUOTA_DISPATCH_PER_S_DEFAULT,
