@@ -5,7 +5,7 @@ somebody else may act, the call may fail before or after its effect, or its proc
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -154,8 +154,10 @@ class World:
         database = SqliteDatabase(self.path, synchronous="OFF")
         self.to_close.append(database.close)
         suffix = machine.starts if self.random.random() < 0.5 else 0
+        store = self._open_store()
         machine.engine = Engine(
-            faulty_store(self._open_store(), intercept),
+            # Nothing rests on what is measured: between two measurements nothing can go wrong.
+            replace(faulty_store(store, intercept), signals=store.signals),
             faulty_lanes(LocalLanes(database), intercept),
             machine.clock,
             self.target,
