@@ -27,6 +27,7 @@ class LedgerPort(ABC):
 
         A message whose fire moved on, whose trigger is paused or deleted, or which is not due
         by this clock (it was set back), is left out: drop it; what still waits comes again.
+        A pause forbids the schedule's fires alone, no manual run and no backfill.
         An on-time first attempt past its grace is judged by its missed policy here. Two
         claimers of one (fire, n) never both get it.
         """

@@ -17,7 +17,9 @@ class RepairPort(ABC):
     def sweep(self, owner_id: str, *, now_us: int) -> list[LaneMessage]:
         """Repair: unpublished or unclaimed rows, expired claims, held rows whose time has come,
         slots past their run timeout, buffered fires without a slot, and waiting fires and gaps
-        of paused or deleted triggers."""
+        of paused or deleted triggers, of paused ones the schedule's alone.
+
+        A manual run goes once the trigger's instants that were due before it are decided."""
 
     @abstractmethod
     def ready(self, owner_id: str, *, acquired: tuple[int, ...]) -> list[LaneMessage]:
