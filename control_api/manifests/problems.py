@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from punctual.printable import printable
 from scheduling.limits import MANIFEST_PROBLEMS_MAX
+from schemas.printable import printable
 
 _SECRET: Final = re.compile(r"whsec_[A-Za-z0-9+/=_-]+")
 _PATH_CHARS_MAX: Final = 400  # two names and the words between them fit

@@ -21,7 +21,7 @@ from punctual.commands.common import (
 )
 from punctual.commands.tables import Column, is_terminal, print_table
 from punctual.data_folder import open_data_folder
-from punctual.printable import printable
+from schemas.printable import printable
 
 _POLL_S: Final = 0.25
 _LIMIT_MAX: Final = 10_000

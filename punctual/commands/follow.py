@@ -23,9 +23,9 @@ from punctual.commands.rows import (
 )
 from punctual.commands.selection import Selection
 from punctual.commands.tables import is_terminal
-from punctual.printable import printable
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey
+from schemas.printable import printable
 
 POLL_S: Final = 0.25
 # A commit may become visible after a later-dated one of another process; so far back we look.

@@ -8,8 +8,8 @@ from typing import Final
 import click
 
 from punctual.commands.common import Refusal, hint
-from punctual.printable import printable
 from scheduling.limits import MANIFEST_BYTES_MAX
+from schemas.printable import printable
 
 _STDIN: Final = "-"
 

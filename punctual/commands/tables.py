@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import click
 
-from punctual.printable import printable
+from schemas.printable import printable
 
 _GAP: Final = 2
 

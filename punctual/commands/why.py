@@ -28,10 +28,10 @@ from punctual.commands.common import (
     tenant_option,
 )
 from punctual.commands.rows import attempt_json, chain_of, fire_json, newest_fire
-from punctual.printable import printable
 from scheduling import tzdata_version
 from scheduling.rules import Rules, due_of
 from scheduling.vocabulary import Cause, TriggerState
+from schemas.printable import printable
 
 AUDIT_ENTRIES_SEARCHED_MAX: Final = 5_000  # for who paused it; without, the sentence leaves it out
 _ROWS_AT_ONE_INSTANT_MAX: Final = 50

@@ -3,7 +3,7 @@
 import pytest
 
 from punctual.commands.tables import Cell, Column, render_table
-from punctual.printable import printable
+from schemas.printable import printable
 
 COLUMNS = (
     Column("name"),
