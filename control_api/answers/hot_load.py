@@ -158,10 +158,10 @@ class HotLoad:
         start_us, end_s = self.start_us, self.window_s
         first = bisect_right(row.instants_us, cursor_us)
         instants_us = row.instants_us[first:]
-        nexts_us = chain(instants_us[1:], (row.next_us,))
+        nexts_us = chain(instants_us[1:], (row.next_us,))  # one too many where there is none
         due = [
             (due_us(rules, instant_us, next_us) - start_us) // SECOND_US
-            for instant_us, next_us in islice(zip(instants_us, nexts_us, strict=True), fires_left)
+            for instant_us, next_us in islice(zip(instants_us, nexts_us, strict=False), fires_left)
         ]
         return array("I", [each for each in due if 0 <= each < end_s])
 

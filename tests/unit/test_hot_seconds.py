@@ -189,6 +189,12 @@ def test_now_itself_counts_and_the_end_does_not() -> None:
     assert [to_text(each.at_us) for each in found.before] == [at(0), at(59)]
 
 
+@pytest.mark.parametrize("smear_s", [0, 30], ids=["plain", "smeared"])
+def test_trigger_without_an_instant_in_the_window_counts_as_one(smear_s: int) -> None:
+    found = hot_seconds(many(1, "0 12 2 2 *", smear_s=smear_s), now_us=NOW_US)
+    assert (found.triggers, found.instants, found.after) == (1, 0, ())
+
+
 def test_rule_that_raises_or_is_gone_is_counted_as_unreadable() -> None:
     broken = a_subject("broken", BrokenEnumerator())
     gone = broken._replace(rules=None)
