@@ -89,16 +89,17 @@ class SqliteRegistry(RegistryPort):
 
     def calendars(self, tenant_id: str) -> list[CalendarRecord]:
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_calendars"], (tenant_id,)).fetchall()
+            rows = connection.execute(self._sql["calendar_all"], (tenant_id,)).fetchall()
         return [
             CalendarRecord(
                 tenant_id,
                 calendar_id,
                 rules=tuple(json.loads(rules)),
                 dates=tuple(json.loads(dates)),
+                own_dates=tuple(json.loads(own_dates)),
                 revision=revision,
             )
-            for calendar_id, rules, dates, revision in rows
+            for calendar_id, rules, own_dates, dates, revision in rows
         ]
 
     def allowed_hosts(self) -> list[AllowedHost]:
@@ -142,10 +143,15 @@ class SqliteRegistry(RegistryPort):
                     break
         return found
 
-    def find_triggers(self, name: str, *, tenant_id: str | None = None) -> list[TriggerRecord]:
+    def find_triggers(
+        self, name: str, *, tenant_id: str | None = None, deleted: bool = False
+    ) -> list[TriggerRecord]:
         parameters = {"tenant_id": tenant_id, "name": name}
         with self._context.database.read() as connection:
             rows = connection.execute(self._sql["registry_find_triggers"], parameters).fetchall()
+            if deleted:
+                statement = self._sql["registry_find_deleted"]
+                rows += connection.execute(statement, parameters).fetchall()
         return [trigger_record(row) for row in rows]
 
     def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:

@@ -71,8 +71,14 @@ class RegistryPort(ABC):
         """
 
     @abstractmethod
-    def find_triggers(self, name: str, *, tenant_id: str | None = None) -> list[TriggerRecord]:
-        """The undeleted triggers of that name or id; several when tenants share a name."""
+    def find_triggers(
+        self, name: str, *, tenant_id: str | None = None, deleted: bool = False
+    ) -> list[TriggerRecord]:
+        """The undeleted triggers of that name or id; several when tenants share a name.
+
+        With `deleted` also a deleted one, by its id alone: it was decided through its end, and
+        its count of fires is forgotten.
+        """
 
     @abstractmethod
     def definition(

@@ -20,11 +20,14 @@ def tenant_of(call: Call, tenant_id: str) -> TenantRecord:
     raise not_found("tenant", f"there is no tenant {shown(tenant_id)}")
 
 
-def trigger_of(call: Call, tenant_id: str, name: str) -> TriggerRecord:
-    """The undeleted trigger of that name or id; 404 with the closest name otherwise."""
+def trigger_of(call: Call, tenant_id: str, name: str, *, deleted: bool = False) -> TriggerRecord:
+    """The undeleted trigger of that name or id; 404 with the closest name otherwise.
+
+    With `deleted` also a deleted one, by its id.
+    """
     call.require(GrantKind.READ, tenant_id, act="read")
     registry = call.services.store.registry
-    found = registry.find_triggers(name, tenant_id=tenant_id)
+    found = registry.find_triggers(name, tenant_id=tenant_id, deleted=deleted)
     for trigger in found:
         if trigger.name == name:
             return trigger

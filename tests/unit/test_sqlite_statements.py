@@ -18,6 +18,7 @@ INDEXES = {
     ),
     "registry_triggers": "t USING INDEX trigger_name (tenant_id=? AND name>? AND name<?)",
     "registry_find_triggers": "t USING INDEX trigger_name (tenant_id=? AND name=?)",
+    "registry_find_deleted": "t USING PRIMARY KEY (tenant_id=? AND trigger_id=?)",
     "registry_spans": "trigger_span USING PRIMARY KEY (tenant_id=? AND trigger_id=?)",
     "history_fires": "fire USING INDEX fire_by_instant (tenant_id=? AND scheduled_instant>?",
     "history_fires_troubled": "fire USING INDEX fire_troubled (tenant_id=?",

@@ -57,9 +57,9 @@ INSERT INTO trigger_version (
   tenant_id, trigger_id, version, recurrence, zone, gap_rule, fold_rule, starts_at, ends_at,
   exclusions, max_fires, smear_s, target_id, payload_ref, missed_policy, overlap_policy,
   catchup_horizon_s, horizon_source, attempt_budget, retry_window_s, run_timeout_s,
-  outcome_window_s, response_is_outcome, fingerprint, created_by, created_at
+  outcome_window_s, response_is_outcome, calendars, fingerprint, created_by, created_at
 ) VALUES (
-  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 );
 
 -- name: registry_version_identity
@@ -129,6 +129,15 @@ CROSS JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.
 ORDER BY t.tenant_id
 LIMIT 100;
 
+-- name: registry_find_deleted
+-- In the columns of registry_find_triggers; the due row is gone.
+SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
+  t.pause_note, t.quarantine_error, t.deleted_at, NULL, 0, t.created_at
+FROM tenant AS n
+CROSS JOIN trigger AS t
+  ON t.tenant_id = n.tenant_id AND t.trigger_id = :name AND t.state = 'deleted'
+WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id;
+
 -- name: registry_spans
 SELECT revision, from_at, kind, version, resume_rule, note, actor
 FROM trigger_span
@@ -138,10 +147,3 @@ ORDER BY revision;
 -- name: registry_pause_note
 SELECT pause_note FROM trigger WHERE tenant_id = ? AND trigger_id = ?;
 
--- name: registry_calendars
-SELECT c.calendar_id, v.rules, v.dates, c.revision
-FROM calendar AS c
-JOIN calendar_version AS v
-  ON v.tenant_id = c.tenant_id AND v.calendar_id = c.calendar_id AND v.revision = c.revision
-WHERE c.tenant_id = ?
-ORDER BY c.calendar_id;

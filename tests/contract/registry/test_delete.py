@@ -2,7 +2,7 @@
 
 from ports.changes import ChangeKind, DeleteTrigger, PutTrigger
 from scheduling.keys import trigger_id_of
-from scheduling.vocabulary import Cause, FireState, MissedPolicy
+from scheduling.vocabulary import Cause, FireState, MissedPolicy, TriggerState
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import HandCrank
 from tests.support.store_builders import TENANT, a_definition, a_tenant, at
@@ -69,6 +69,21 @@ def test_delete_and_create_in_one_call_apply_in_their_order(crank: HandCrank) ->
     )
     assert [result.kind for result in results] == [ChangeKind.DELETED, ChangeKind.CREATED]
     assert results[0].trigger_id != results[1].trigger_id
+
+
+def test_deleted_trigger_is_found_by_its_id_where_it_is_asked_for(crank: HandCrank) -> None:
+    first = crank.put()
+    crank.to(30)
+    crank.delete()
+    crank.put()
+    registry = crank.store.registry
+    old_id = str(first.trigger_id)
+    assert registry.find_triggers(old_id) == []
+    (found,) = registry.find_triggers(old_id, deleted=True)
+    assert (found.name, found.state, found.version) == ("job", TriggerState.DELETED, 1)
+    assert (found.decided_through_us, found.next_due_us) == (at(30), None)
+    assert registry.find_triggers(old_id, tenant_id="zeta", deleted=True) == []
+    assert [each.state for each in registry.find_triggers("job", deleted=True)] == ["live"]
 
 
 def test_delete_makes_room_under_the_quota_in_the_same_call(crank: HandCrank) -> None:
