@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -14,6 +14,9 @@ from ports.records import TriggerRecord
 from ports.registry import RegistryPort
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
+
+if TYPE_CHECKING:
+    from punctual.client import ApiClient
 
 PAGE_ROWS: Final = 500
 _NAMES_SEARCHED_MAX: Final = 5_000  # for a suggestion; more names are not looked through
@@ -39,6 +42,19 @@ def data_option(function: Function) -> Function:
     )(function)
 
 
+def api_options(function: Function) -> Function:
+    """`--server URL` and `--data DIR`, as every command on the API has them: see `connected`."""
+    option = click.option(
+        "--server",
+        metavar="URL",
+        envvar="PUNCTUAL_SERVER",
+        show_envvar=True,
+        callback=_server_url,
+        help="The API to ask, with the token in PUNCTUAL_TOKEN; without it, that of --data.",
+    )
+    return option(data_option(function))
+
+
 def json_option(function: Function) -> Function:
     """`--json`, as every command that reads has it."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
@@ -61,10 +77,24 @@ def opened(data: Path) -> Iterator[Store]:
         folder.close()
 
 
+@contextmanager
+def connected(data: Path, server: str | None) -> Iterator["ApiClient"]:
+    """The API: of `server`; else of whoever serves `data`; else of this process over `data`.
+
+    What the API refuses inside the block ends the command as a Refusal.
+    """
+    from punctual.client import ApiError, connect  # brings the HTTP client along
+
+    with connect(data, server=server, token=None, clock=_given_clock()) as client:
+        try:
+            yield client
+        except ApiError as error:
+            raise Refusal(str(error)) from error
+
+
 def clock() -> TimeAuthorityPort:
     """The machine's clock; a test puts its own into the context's object."""
-    given = click.get_current_context().obj
-    return given if isinstance(given, TimeAuthorityPort) or hasattr(given, "now") else FixedClock()
+    return _given_clock() or FixedClock()
 
 
 def now_us() -> int:
@@ -141,6 +171,20 @@ def say_json_line(value: object) -> None:
 def hint(text: str) -> None:
     """A remark beside the answer: on stderr, so that a pipe holds only the answer."""
     click.echo(text, err=True)
+
+
+def _given_clock() -> TimeAuthorityPort | None:
+    given = click.get_current_context().obj
+    return given if isinstance(given, TimeAuthorityPort) or hasattr(given, "now") else None
+
+
+def _server_url(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Told alike whether it ends in a slash or not."""
+    if value is None:
+        return None
+    if not value.startswith(("http://", "https://")):
+        raise click.BadParameter(f"{value!r} is no URL: write it as http://HOST:PORT")
+    return value.rstrip("/")
 
 
 def _unknown_trigger(registry: RegistryPort, text: str, tenant: str | None) -> str:
