@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from adapters.sqlite_calendars import delete_calendar, put_calendar
 from adapters.sqlite_change_session import ChangeSession
 from adapters.sqlite_definition_changes import put_trigger, set_horizon
 from adapters.sqlite_host_changes import allow_host, disallow_host
@@ -22,6 +23,8 @@ _KINDS: Final[Mapping[type, Callable[[ChangeSession, Any], ChangeResult]]] = {
     changes.RecordOwnership: record_ownership,
     changes.AllowHost: allow_host,
     changes.DisallowHost: disallow_host,
+    changes.PutCalendar: put_calendar,
+    changes.DeleteCalendar: delete_calendar,
     changes.PutTrigger: put_trigger,
     changes.SetHorizon: set_horizon,
     changes.PauseTrigger: pause_trigger,

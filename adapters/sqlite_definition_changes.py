@@ -3,6 +3,7 @@
 import json
 from dataclasses import fields, replace
 
+from adapters.sqlite_calendars import with_calendars
 from adapters.sqlite_change_session import ChangeSession, check_note, check_revision, trigger_result
 from adapters.sqlite_decisions import DueRow, view_of
 from adapters.sqlite_definitions import (
@@ -37,7 +38,8 @@ def put_trigger(session: ChangeSession, change: PutTrigger) -> ChangeResult:
     revision = 0 if trigger is None else trigger.revision
     check_revision(f"trigger {tenant_id}/{name}", change.expected_revision, found=revision)
     facts = None if trigger is None else _facts(session, tenant_id, trigger)
-    problems = definition_problems(tenant_id, name, definition)
+    definition, problems = with_calendars(session, tenant_id, name, definition)
+    problems += definition_problems(tenant_id, name, definition)
     problems += _target_problems(session, change, None if facts is None else facts.target_id)
     if problems:
         raise Refused(problems)
@@ -194,5 +196,9 @@ def _kept_payload(
 
 def _differing(old: TriggerDefinition, new: TriggerDefinition) -> dict[str, object]:
     """The old values of what changes. Payloads are sealed, and stay out of the audit."""
-    names = (field.name for field in fields(TriggerDefinition) if field.name != "payload")
+    names = (
+        field.name
+        for field in fields(TriggerDefinition)
+        if field.compare and field.name != "payload"
+    )
     return {name: getattr(old, name) for name in names if getattr(old, name) != getattr(new, name)}

@@ -74,6 +74,7 @@ def facts_of(name: str, definition: TriggerDefinition, *, payload_ref: str | Non
         run_timeout_us=definition.run_timeout_s * SECOND_US,
         outcome_window_us=definition.outcome_window_s * SECOND_US,
         response_is_outcome=definition.response_is_outcome,
+        exclusion_calendars=definition.exclusion_calendars,
     )
 
 
@@ -88,6 +89,7 @@ def definition_of(facts: VersionFacts) -> TriggerDefinition:
         starts_us=facts.starts_us,
         ends_us=facts.ends_us,
         exclusions=facts.exclusions,
+        calendars=tuple(each.calendar_id for each in facts.exclusion_calendars),
         max_fires=facts.max_fires,
         smear_s=facts.smear_us // SECOND_US,
         missed_policy=facts.missed_policy,
@@ -100,6 +102,7 @@ def definition_of(facts: VersionFacts) -> TriggerDefinition:
         outcome_window_s=facts.outcome_window_us // SECOND_US,
         response_is_outcome=facts.response_is_outcome,
         has_payload=facts.payload_ref is not None,
+        exclusion_calendars=facts.exclusion_calendars,
     )
 
 
@@ -132,11 +135,12 @@ def insert_version(
     *,
     version: int,
     definition: TriggerDefinition,
+    kept_payload_ref: str | None = None,
     now_us: int,
     actor: str,
 ) -> None:
-    """Seal the payload and write the immutable version."""
-    payload_ref = None
+    """Seal the payload, unless a sealed one is kept, and write the immutable version."""
+    payload_ref = kept_payload_ref
     if definition.payload is not None:
         payload_ref = _ref("payload", *key, str(version))
         put_payload(
@@ -173,6 +177,7 @@ def insert_version(
             definition.run_timeout_s,
             definition.outcome_window_s,
             int(definition.response_is_outcome),
+            json.dumps(_calendar_refs(definition)),
             _fingerprint(definition),
             actor,
             now_us,
@@ -246,7 +251,13 @@ def read_payload(
 def _fingerprint(definition: TriggerDefinition) -> str:
     # Without the payload: a digest of a guessable payload would outlive its key.
     facts = facts_of("", definition, payload_ref=None)
-    return blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
+    # Calendars only where there are any: versions without them keep the digest that they had.
+    parts = [*facts[:-1], *_calendar_refs(definition)]
+    return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+
+def _calendar_refs(definition: TriggerDefinition) -> list[tuple[str, int]]:
+    return [(each.calendar_id, each.revision) for each in definition.exclusion_calendars]
 
 
 def _ref(kind: str, *parts: str) -> str:

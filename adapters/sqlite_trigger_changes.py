@@ -87,14 +87,16 @@ def new_version(
     trigger: TriggerRow,
     *,
     definition: TriggerDefinition,
+    kept_payload_ref: str | None = None,
     prior: Mapping[str, object] | None = None,
     note: str | None = None,
     reset_fired_count: bool = False,
 ) -> ChangeResult:
     """The next version, and the span that it begins; a paused trigger stays paused.
 
-    definition: with its payload, which is sealed again
-    prior:      what the audit tells beside state, version and revision
+    definition:       with its payload, which is sealed again
+    kept_payload_ref: a sealed payload that stays as it is instead
+    prior:            what the audit tells beside state, version and revision
     """
     key = (tenant_id, trigger.trigger_id)
     version = trigger.version + 1
@@ -104,6 +106,7 @@ def new_version(
         key,
         version=version,
         definition=definition,
+        kept_payload_ref=kept_payload_ref,
         now_us=session.now_us,
         actor=session.actor,
     )

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from datetime import date
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from scheduling import compile_recurrence
+from scheduling import versions
+from scheduling.calendars import ExclusionCalendar
 from scheduling.errors import RuleError
-from scheduling.instants import SECOND_US, from_us
+from scheduling.instants import SECOND_US
 from scheduling.rules import Rules
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy
 
 VERSIONS_KEPT_MAX: Final = 250_000
+CALENDARS_KEPT_MAX: Final = 1_000  # of up to 10,000 dates each
 
 Key = tuple[str, str, int]
 V = TypeVar("V")
@@ -44,6 +46,7 @@ class VersionFacts(NamedTuple):
     run_timeout_us: int
     outcome_window_us: int
     response_is_outcome: bool
+    exclusion_calendars: tuple[ExclusionCalendar, ...] = ()
 
 
 class Versions:
@@ -51,8 +54,10 @@ class Versions:
 
     def __init__(self, sql: Mapping[str, str]) -> None:
         self._statement = sql["version_facts"]
+        self._calendar_statement = sql["calendar_dates"]
         self._facts = _Kept[VersionFacts]()
         self._rules = _Kept[Rules]()
+        self._calendars = _Kept[ExclusionCalendar](CALENDARS_KEPT_MAX)
         self._unsure = _Unsure()
 
     @contextmanager
@@ -72,6 +77,10 @@ class Versions:
         """This thread's open transaction has written the version."""
         self._unsure.keys.add(key)
 
+    def wrote_calendar(self, key: Key) -> None:
+        """This thread's open transaction has written the calendar's revision."""
+        self._unsure.calendar_keys.add(key)
+
     def facts(self, connection: sqlite3.Connection, key: Key) -> VersionFacts:
         """A version's facts; KeyError when there is no such version."""
         kept = self._unsure.facts if key in self._unsure.keys else self._facts
@@ -81,6 +90,19 @@ class Versions:
         """A version's compiled rules; RuleError when they do not compile."""
         kept = self._unsure.rules if key in self._unsure.keys else self._rules
         return kept.get(key, lambda: rules_of(key, self.facts(connection, key)))
+
+    def calendar(self, connection: sqlite3.Connection, key: Key) -> ExclusionCalendar:
+        """A revision of a calendar, shared by all versions that use it; KeyError without one."""
+        unsure = key in self._unsure.calendar_keys
+        kept = self._unsure.calendars if unsure else self._calendars
+        return kept.get(key, lambda: self._read_calendar(connection, key))
+
+    def _read_calendar(self, connection: sqlite3.Connection, key: Key) -> ExclusionCalendar:
+        row = connection.execute(self._calendar_statement, key).fetchone()
+        if row is None:
+            raise KeyError(key)
+        dates = tuple(date.fromisoformat(text) for text in json.loads(row[0]))
+        return ExclusionCalendar(key[1], key[2], dates)
 
     def _read(self, connection: sqlite3.Connection, key: Key) -> VersionFacts:
         row = connection.execute(self._statement, key).fetchone()
@@ -108,45 +130,28 @@ class Versions:
             run_timeout_us=row[17] * SECOND_US,
             outcome_window_us=row[18] * SECOND_US,
             response_is_outcome=bool(row[19]),
+            exclusion_calendars=tuple(
+                self.calendar(connection, (key[0], calendar_id, revision))
+                for calendar_id, revision in json.loads(row[21])
+            ),
         )
 
 
 def rules_of(key: Key, facts: VersionFacts) -> Rules:
     """Compile a version. Whatever goes wrong here is the rule's fault, never the store's."""
-    tenant_id, trigger_id, version = key
     try:
-        recurrence = compile_recurrence(
-            facts.recurrence[0] if len(facts.recurrence) == 1 else facts.recurrence,
-            facts.zone,
-            gap=facts.gap_rule,
-            fold=facts.fold_rule,
-            starts_at=None if facts.starts_us is None else from_us(facts.starts_us),
-            ends_at=None if facts.ends_us is None else from_us(facts.ends_us),
-            exclusions=[date.fromisoformat(text) for text in facts.exclusions],
-            identity=(tenant_id, facts.name),
-        )
+        return versions.rules_of(facts, key, name=facts.name)
     except (RuleError, MemoryError):  # the latter is the process's trouble, not the rule's
         raise
     except Exception as error:
         raise RuleError(f"the recurrence does not compile: {error}") from error
-    return Rules(
-        tenant_id=tenant_id,
-        trigger_id=trigger_id,
-        version=version,
-        recurrence=recurrence,
-        missed_policy=facts.missed_policy,
-        overlap_policy=facts.overlap_policy,
-        horizon_us=facts.horizon_us,
-        horizon_source=facts.horizon_source,
-        smear_us=facts.smear_us,
-        max_fires=facts.max_fires,
-    )
 
 
 class _Kept(Generic[V]):
     """A bounded memory that forgets its oldest half at once: cheap reads, rare clean-ups."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = VERSIONS_KEPT_MAX) -> None:
+        self._limit = limit
         self._items: dict[Key, V] = {}
         self._lock = threading.Lock()
 
@@ -155,8 +160,8 @@ class _Kept(Generic[V]):
         if item is None:
             item = make()
             with self._lock:
-                if len(self._items) >= VERSIONS_KEPT_MAX:
-                    for old in list(self._items)[: VERSIONS_KEPT_MAX // 2]:
+                if len(self._items) >= self._limit:
+                    for old in list(self._items)[: self._limit // 2]:
                         del self._items[old]
                 self._items[key] = item
         return item
@@ -170,5 +175,7 @@ class _Unsure(threading.local):
 
     def begin(self) -> None:
         self.keys: set[Key] = set()
+        self.calendar_keys: set[Key] = set()
         self.facts = _Kept[VersionFacts]()
         self.rules = _Kept[Rules]()
+        self.calendars = _Kept[ExclusionCalendar]()

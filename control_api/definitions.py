@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from control_api.answers.expand import recurrence_of
 from ports.records import TriggerDefinition
 from scheduling import InvalidRecurrence, Recurrence, zone_names
 from scheduling.limits import ECHO_CHARS_MAX
 from scheduling.probe import probe
+from scheduling.versions import recurrence_of
 from schemas.api.triggers import DefinitionOut, RetryOut
 from schemas.manifest import TriggerSpec
 from schemas.manifest_fields import duration_text

@@ -4,9 +4,11 @@ Times are integers of microseconds since the epoch, named `_us`; hot ones are Na
 because a commit builds tens of thousands of them a second.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from scheduling.calendars import ExclusionCalendar
+from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import (
@@ -198,7 +200,12 @@ class TargetRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerDefinition:
-    """What a version is made of. Durations in seconds, instants in microseconds."""
+    """What a version is made of. Durations in seconds, instants in microseconds.
+
+    calendars:            names of the tenant's exclusion calendars
+    exclusion_calendars:  those in the revisions that the version uses; told by readers, and
+                          looked up by the store when a trigger is put
+    """
 
     recurrence: tuple[str, ...]
     zone: str
@@ -222,6 +229,17 @@ class TriggerDefinition:
     outcome_window_s: int
     response_is_outcome: bool = False
     has_payload: bool = False  # told by readers, which never see the payload itself
+    exclusion_calendars: tuple[ExclusionCalendar, ...] = field(
+        default=(), compare=False, repr=False
+    )
+
+    @property
+    def smear_us(self) -> int:
+        return self.smear_s * SECOND_US
+
+    @property
+    def horizon_us(self) -> int:
+        return self.catchup_horizon_s * SECOND_US
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +310,7 @@ class CalendarRecord(NamedTuple):
     calendar_id: str
     rules: tuple[str, ...]
     dates: tuple[str, ...]
+    own_dates: tuple[str, ...]
     revision: int
 
 

@@ -1,5 +1,6 @@
 """Exclusion calendars: rules of RFC 5545 and dates of their own, expanded once, when defined."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # repeats every 400 years, weekdays included, so a rule is read this much later: there is no more
 # than 500 years to search.
 _SHIFT_YEARS: Final = 19 * 400
+_ISO_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PERIODS_PER_YEAR: Final = {"YEARLY": 1, "MONTHLY": 12, "WEEKLY": 53, "DAILY": 366}
 _PERIOD_US: Final = {"YEARLY": 30, "MONTHLY": 4, "WEEKLY": 2, "DAILY": 1}  # measured, rounded up
 
@@ -61,6 +63,20 @@ def calendar_dates(rules: Sequence[str], dates: Iterable[date] = ()) -> tuple[da
         reason = f"more than {EXCLUSION_DATES_MAX} together: end the rules with UNTIL, or divide it"
         raise InvalidRecurrence("rules" if rules else "dates", "", reason)
     return tuple(sorted(set(found)))
+
+
+def read_dates(texts: Sequence[str]) -> tuple[date, ...]:
+    """ISO dates as they are written; InvalidRecurrence names `dates[i]`."""
+    found = []
+    for number, text in enumerate(texts):
+        if not isinstance(text, str) or not _ISO_DATE.fullmatch(text):
+            raise InvalidRecurrence(f"dates[{number}]", str(text), "write dates as 2026-12-24")
+        try:
+            found.append(date.fromisoformat(text))
+        except ValueError:
+            reason = "this date is in no calendar"
+            raise InvalidRecurrence(f"dates[{number}]", text, reason) from None
+    return tuple(found)
 
 
 def rule_dates(text: str) -> tuple[date, ...]:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 
 from ports.records import FireRecord, TriggerDefinition
 from ports.registry import RegistryPort
-from scheduling import Recurrence, RuleError, compile_recurrence
-from scheduling.instants import SECOND_US, from_us
+from scheduling import RuleError, versions
 from scheduling.rules import Rules, due_of
-from scheduling.wall_clock import ClockSource, wall_clock
 
 VersionKey = tuple[str, str, int]
 
@@ -49,47 +46,12 @@ def version_of(row: FireRecord) -> VersionKey:
     return (row.key.tenant_id, row.key.trigger_id, row.version)
 
 
-def recurrence_of(
-    definition: TriggerDefinition,
-    *,
-    tenant_id: str,
-    name: str,
-    clocks: ClockSource = wall_clock,
-) -> Recurrence:
-    """A definition's recurrence; InvalidRecurrence where it does not compile any more."""
-    texts = definition.recurrence
-    return compile_recurrence(
-        texts[0] if len(texts) == 1 else texts,
-        definition.zone,
-        gap=definition.gap_rule,
-        fold=definition.fold_rule,
-        starts_at=None if definition.starts_us is None else from_us(definition.starts_us),
-        ends_at=None if definition.ends_us is None else from_us(definition.ends_us),
-        exclusions=[date.fromisoformat(text) for text in definition.exclusions],
-        identity=(tenant_id, name),
-        clocks=clocks,
-    )
-
-
 def rules_of(definition: TriggerDefinition, key: VersionKey, *, name: str) -> Rules | None:
     """What is needed to tell a version's instants and their due times."""
-    tenant_id, trigger_id, version = key
     try:
-        recurrence = recurrence_of(definition, tenant_id=tenant_id, name=name)
+        return versions.rules_of(definition, key, name=name)
     except RuleError:
         return None
-    return Rules(
-        tenant_id=tenant_id,
-        trigger_id=trigger_id,
-        version=version,
-        recurrence=recurrence,
-        missed_policy=definition.missed_policy,
-        overlap_policy=definition.overlap_policy,
-        horizon_us=definition.catchup_horizon_s * SECOND_US,
-        horizon_source=definition.horizon_source,
-        smear_us=definition.smear_s * SECOND_US,
-        max_fires=definition.max_fires,
-    )
 
 
 def expand(

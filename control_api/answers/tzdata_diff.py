@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from control_api.answers.expand import recurrence_of
 from ports.records import TriggerDefinition, TriggerRecord
 from ports.registry import RegistryPort
 from scheduling import Recurrence
 from scheduling.errors import RuleError
+from scheduling.versions import recurrence_of
 from scheduling.vocabulary import TriggerState
 from scheduling.wall_clock import ClockSource
 from scheduling.zone_moves import Moves, compare_recurrences, zone_differs

@@ -1,6 +1,6 @@
 """Triggers and changes of them, as the API shows them."""
 
-from control_api.answers.expand import Versions, recurrence_of
+from control_api.answers.expand import Versions
 from control_api.call import Call
 from control_api.definitions import definition_out
 from ports.changes import ChangeResult
@@ -8,6 +8,7 @@ from ports.records import TriggerDefinition, TriggerRecord
 from scheduling import RuleError
 from scheduling.describe import describe
 from scheduling.rules import Rules, due_of
+from scheduling.versions import recurrence_of
 from scheduling.vocabulary import TriggerState
 from schemas.api.triggers import TriggerChanged, TriggerOut
 
@@ -46,7 +47,6 @@ def changed_out(call: Call, result: ChangeResult) -> TriggerChanged:
     """What a change did, and the trigger as it is now unless it is gone."""
     registry = call.services.store.registry
     found = registry.find_triggers(result.trigger_id or "", tenant_id=result.tenant_id)
-    backlog = call.services.store.history.backlog(result.tenant_id, trigger_id=result.trigger_id)
     return TriggerChanged(
         change=result.kind,
         tenant=result.tenant_id,
@@ -57,9 +57,17 @@ def changed_out(call: Call, result: ChangeResult) -> TriggerChanged:
         since=result.from_us,
         settled_rows=result.settled_rows,
         stopped_fires=result.stopped_fires,
-        still_waiting=sum(backlog.values()) if result.stopped_fires else 0,
+        still_waiting=_still_waiting(call, result),
         trigger=trigger_out(found[0], Versions(registry), now_us=call.now_us()) if found else None,
     )
+
+
+def _still_waiting(call: Call, result: ChangeResult) -> int:
+    """What a change that stops fires has left to the sweep; the others leave nothing."""
+    if not result.stopped_fires:
+        return 0
+    history = call.services.store.history
+    return sum(history.backlog(result.tenant_id, trigger_id=result.trigger_id).values())
 
 
 def _says(trigger: TriggerRecord, definition: TriggerDefinition) -> str:

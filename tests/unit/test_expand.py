@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from control_api.answers.expand import expand, recurrence_of, rules_of
+from control_api.answers.expand import expand, rules_of
 from ports.records import FireRecord
 from scheduling.errors import InvalidRecurrence
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.keys import FireKey
 from scheduling.rules import Rules
+from scheduling.versions import recurrence_of
 from scheduling.vocabulary import Cause, FireState, Lane, Origin
 from tests.support.definitions import a_definition
 

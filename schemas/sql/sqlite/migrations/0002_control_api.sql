@@ -80,6 +80,9 @@ CREATE TABLE calendar_version (
 
 ALTER TABLE trigger_version ADD COLUMN calendars TEXT NOT NULL DEFAULT '[]';
 
+-- Finds the triggers that follow a calendar; most versions name none.
+CREATE INDEX trigger_version_calendars ON trigger_version (tenant_id) WHERE calendars <> '[]';
+
 CREATE INDEX trigger_version_target ON trigger_version (tenant_id, target_id);
 
 CREATE INDEX audit_entry_subject ON audit_entry (tenant_id, subject, audit_id);
