@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from control_api.answers.why_facts import Answer, AnswerKind, WhyFacts
+from control_api.answers.why_facts import Answer, Edit, WhyFacts
 from control_api.answers.why_fire import fire_answer
-from control_api.answers.zone_times import local_text, span_text
+from control_api.answers.zone_times import local_text, span_text, wall_time
 from ports.records import FireRecord
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import TriggerState
 
-__all__ = ["Answer", "AnswerKind", "WhyFacts", "why"]
+__all__ = ["Answer", "Edit", "WhyFacts", "why"]
 
 _JUST_DUE_US: Final = 2 * SECOND_US
 _AHEAD_US: Final = SECOND_US  # two clocks that agree well enough may differ by less
@@ -21,13 +21,14 @@ def why(facts: WhyFacts) -> Answer:
     row = facts.row
     if row is not None and (facts.is_instant or row.instant_count == 0 or row.through_us is None):
         answer = fire_answer(facts, row)
-    elif row is None and facts.others:
-        return Answer("fired", f"{facts.subject} has {_others(facts)} at {facts.when}.")
     else:
         answer = next(iter(_reasons(facts)))
-    if not facts.others:
-        return answer
-    return answer._replace(sentence=f"{answer.sentence[:-1]}; there is also {_others(facts)}.")
+    sentence = answer.sentence
+    if sentence.startswith("the "):
+        sentence = sentence[:1].upper() + sentence[1:]
+    if facts.others:
+        sentence = f"{sentence[:-1]}; there is also {_others(facts)}."
+    return answer._replace(sentence=sentence)
 
 
 def _reasons(facts: WhyFacts) -> Iterator[Answer]:
@@ -49,9 +50,40 @@ def _before_the_trigger(facts: WhyFacts) -> Answer | None:
     )
 
 
+def _deleted(facts: WhyFacts) -> Answer | None:
+    trigger = facts.trigger
+    if trigger.state is not TriggerState.DELETED or facts.instant_us <= trigger.decided_through_us:
+        return None
+    when = "" if facts.change is not None else f" at {facts.moment(trigger.decided_through_us)}"
+    return Answer(
+        "not_due",
+        f"{facts.subject} {_is_not(facts)} due at {facts.when}: it was deleted"
+        f"{facts.by_whom()}{when}.",
+    )
+
+
+def _edited(facts: WhyFacts) -> Answer | None:
+    edit = facts.edit
+    if edit is None:
+        return None
+    who = f"{edit.actor} edited it at {facts.moment(edit.at_us)} (version {edit.version})"
+    if edit.took_it_away:
+        reason = f"{who}, and its schedule has not had that instant since"
+    else:
+        reason = f"its schedule has that instant only since {who}"
+    return Answer("not_due", f"{facts.subject} {_is_not(facts)} due at {facts.when}: {reason}.")
+
+
 def _no_instant(facts: WhyFacts) -> Answer | None:
     if facts.is_instant:
         return None
+    if facts.is_excluded:
+        day = wall_time(facts.zone, facts.instant_us).date()
+        return Answer(
+            "not_due",
+            f"{facts.subject} {_is_not(facts)} due at {facts.when}: {day} is excluded from its "
+            "schedule.",
+        )
     nearest = [
         f"{facts.full(us)} {word}"
         for us, word in ((facts.before_us, "before"), (facts.after_us, "after"))
@@ -82,11 +114,15 @@ def _decided_without(facts: WhyFacts) -> Answer | None:
     """The cursor is past it, and every instant that was due has a row."""
     if facts.instant_us > facts.trigger.decided_through_us:
         return None
-    return Answer(
-        "not_due",
-        f"{facts.subject} was not due at {facts.when}: today's schedule has that instant, but the "
-        "one that held then did not, or its limit of fires was reached.",
-    )
+    limit = None if facts.definition is None else facts.definition.max_fires
+    if limit is not None:
+        reason = f"it had fired its {limit:,} times"
+    else:
+        reason = (
+            f"everything through {facts.moment(facts.trigger.decided_through_us)} is decided, and "
+            "no row tells of that instant"
+        )
+    return Answer("not_due", f"{facts.subject} was not due at {facts.when}: {reason}.")
 
 
 def _stopped(facts: WhyFacts) -> Answer | None:
@@ -111,6 +147,16 @@ def _stopped(facts: WhyFacts) -> Answer | None:
         why_so = f"it has fired its {limit:,} times" if is_full else "its schedule has ended"
         return Answer("not_due", f"{facts.subject} will not fire at {facts.when}: {why_so}.")
     return None
+
+
+def _over_limit(facts: WhyFacts) -> Answer | None:
+    if not facts.is_over_limit or facts.definition is None:
+        return None
+    limit = facts.definition.max_fires or 0
+    return Answer(
+        "not_due",
+        f"{facts.subject} will not fire at {facts.when}: by then it has fired its {limit:,} times.",
+    )
 
 
 def _zone_data_differs(facts: WhyFacts) -> Answer | None:
@@ -155,10 +201,13 @@ def _overdue(facts: WhyFacts) -> Answer | None:
 
 _REASONS: Final[tuple[Callable[[WhyFacts], Answer | None], ...]] = (
     _before_the_trigger,
+    _deleted,
+    _edited,
     _no_instant,
     _planned_later,
     _decided_without,
     _stopped,
+    _over_limit,
     _zone_data_differs,
     _in_the_future,
     _overdue,
@@ -167,6 +216,10 @@ _REASONS: Final[tuple[Callable[[WhyFacts], Answer | None], ...]] = (
 
 def _not_decided(facts: WhyFacts) -> str:
     return f"{facts.subject} for {facts.when} is not decided"
+
+
+def _is_not(facts: WhyFacts) -> str:
+    return "was not" if facts.instant_us <= facts.now_us else "will not be"
 
 
 def _first_after(facts: WhyFacts) -> str:

@@ -1,7 +1,7 @@
 """What is known of one instant of one trigger, and the answer about it: the records of `why`."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from control_api.answers.zone_times import local_text, wall_time
 from ports.records import (
@@ -13,20 +13,24 @@ from ports.records import (
     TriggerDefinition,
     TriggerRecord,
 )
-
-AnswerKind = Literal[
-    "fired",  # sent, and the target took it
-    "endpoint",  # sent, and the target refused it, failed, or left it open
-    "not_dispatched",  # we decided not to
-    "waiting",  # decided, not sent yet
-    "undecided",  # due, or due later, and not decided
-    "not_due",  # no instant of the schedule
-]
+from schemas.api.why import Kind
 
 
 class Answer(NamedTuple):
-    kind: AnswerKind
+    kind: Kind
     sentence: str
+
+
+class Edit(NamedTuple):
+    """The change of the definition that took an instant away, or that brought it too late.
+
+    version, at_us: the version that it began, and from when on that holds
+    """
+
+    version: int
+    at_us: int
+    actor: str
+    took_it_away: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +40,14 @@ class WhyFacts:
     definition:    of the version that decides or decided the instant; None where it is unknown
     due_us:        when the instant is due, its smear included
     is_instant:    whether that version has this instant
+    is_excluded:   whether it is none only because its date is excluded
+    edit:          why that version has not the instant where another one has it
+    is_over_limit: whether `max_fires` is reached by the instants before it
     before_us, after_us: the nearest instants of the schedule
-    row:           the ledger's row that covers the instant
+    row:           the ledger's row that covers the instant; of what is no instant, a manual run
+    run:           who asked for the manual run
     chain:         the fires that the row was coalesced into, in order
-    others:        manual runs and backfills of the same instant
+    others:        further manual runs and backfills of the same instant
     gap:           the gap, still to be planned, that holds the instant
     change:        the pause, deletion or quarantine that stands behind the row or the trigger
     lease:         of the trigger's partition
@@ -62,6 +70,10 @@ class WhyFacts:
     lease: Lease | None
     pinned_tzdata: str
     installed_tzdata: str
+    is_excluded: bool = False
+    edit: Edit | None = None
+    is_over_limit: bool = False
+    run: AuditRecord | None = None
 
     @property
     def zone(self) -> str:

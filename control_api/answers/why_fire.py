@@ -6,7 +6,7 @@ from typing import Final
 from control_api.answers.why_facts import Answer, WhyFacts
 from control_api.answers.zone_times import span_text
 from ports.records import AttemptRecord, FireRecord, TriggerDefinition
-from scheduling.vocabulary import Cause, FireState, HeldReason, Lane
+from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, Origin
 from schemas.manifest_fields import duration_text
 
 
@@ -85,6 +85,8 @@ def _held(facts: WhyFacts, row: FireRecord) -> str:
     until = _until(facts, row)
     definition = facts.definition
     if row.held_reason is HeldReason.DUE_LATER:
+        if row.not_before_us is not None and row.not_before_us <= facts.now_us:
+            return "its time has come, and whoever owns its partition is about to send it"
         return f"its due time, smear included, lies ahead{until}"
     if row.held_reason is HeldReason.LANE_RATE:
         return f"it waits for its turn under the tenant's rate for the {row.lane} lane"
@@ -159,11 +161,23 @@ def _skipped(facts: WhyFacts, row: FireRecord) -> str:
 
 
 def _expired(facts: WhyFacts, row: FireRecord) -> str:
-    detail = f" ({row.cause_detail})" if row.cause_detail else ""
-    return (
-        f"when it was decided at {facts.moment(row.decided_us)} it was older than the catch-up "
-        f"horizon{detail}"
-    )
+    definition = facts.definition
+    if definition is None:
+        horizon = f"the catch-up horizon ({row.cause_detail})"
+    else:
+        source = definition.horizon_source
+        chosen = "the default, which nobody chose" if source == "default" else source
+        horizon = (
+            f"its catch-up horizon of {duration_text(definition.catchup_horizon_s)} ({chosen})"
+        )
+    return f"when it was decided at {facts.moment(row.decided_us)} it was older than {horizon}"
+
+
+def _cancelled(facts: WhyFacts, row: FireRecord) -> str:
+    detail = row.cause_detail
+    if detail is not None and detail.startswith("by "):
+        return f"it was cancelled {detail}"
+    return f"its payload cannot be read any more ({detail or 'its key was deleted'})"
 
 
 def _overlap(facts: WhyFacts, row: FireRecord) -> str:
@@ -181,7 +195,7 @@ _CAUSES: Final[dict[Cause, Callable[[WhyFacts, FireRecord], str]]] = {
     Cause.OVER_CEILING: lambda facts, row: "it lay over the ceiling that was set for it",
     Cause.SHED: lambda facts, row: "there was more to send than could be, and it was shed",
     Cause.SUPERSEDED: lambda facts, row: "a backfill had run this instant already",
-    Cause.CANCELLED: lambda facts, row: "it was cancelled, or its payload's key was deleted",
+    Cause.CANCELLED: _cancelled,
 }
 
 
@@ -226,4 +240,12 @@ def _said(attempt: AttemptRecord) -> str:
 
 
 def _for(facts: WhyFacts) -> str:
-    return f"{facts.subject} for {facts.when}"
+    row = facts.row
+    if row is None or row.key.sequence == 0:
+        return f"{facts.subject} for {facts.when}"
+    kind = {Origin.MANUAL: "manual run", Origin.BACKFILL: "backfill"}.get(row.origin, "run")
+    who = ""
+    if facts.run is not None:
+        note = f" ({facts.run.note})" if facts.run.note else ""
+        who = f" by {facts.run.actor}{note}"
+    return f"the {kind} of {facts.subject} at {facts.when}{who}"

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from control_api.answers.expand import Versions, expand, version_of
+from control_api.answers.fire_rows import attempt_count, chain_of
 from control_api.answers.zone_times import offset_text, read_bound, utc_text, wall_text
 from ports.records import FireRecord
 from ports.store import Store
@@ -25,9 +26,7 @@ from punctual.commands.common import (
 )
 from punctual.commands.follow import follow_fires
 from punctual.commands.rows import (
-    attempt_count,
     cause_text,
-    chain_of,
     fire_json,
     lateness_text,
     range_text,

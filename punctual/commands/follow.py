@@ -8,15 +8,14 @@ from typing import Final
 import click
 
 from control_api.answers.expand import Versions
+from control_api.answers.fire_rows import attempt_count, chain_of
 from control_api.answers.zone_times import local_text
 from ports.history import HistoryPort
 from ports.records import FireRecord
 from ports.store import Store
 from punctual.commands.common import PAGE_ROWS, hint, now_us, say_json_line
 from punctual.commands.rows import (
-    attempt_count,
     cause_text,
-    chain_of,
     fire_json,
     lateness_text,
     range_text,

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from control_api.answers.expand import Versions
+from control_api.answers.fire_rows import newest_fire
 from control_api.answers.zone_times import instant_json, local_text, span_text, wall_text
 from ports.records import FireRecord, TriggerDefinition, TriggerRecord
 from ports.store import Store
@@ -21,7 +22,6 @@ from punctual.commands.common import (
     say_json,
     tenant_option,
 )
-from punctual.commands.rows import newest_fire
 from punctual.commands.tables import Cell, Column, print_table
 from scheduling.vocabulary import TriggerState
 

@@ -131,7 +131,12 @@ def test_fires_as_json_follow_the_chain(punctual: CommandLine) -> None:
     key = found["fire_key"].removesuffix("~0").rpartition("~")[0]
     into_us = from_text("2026-06-01T09:40:00Z")
     assert found["coalesced_into"] == "2026-06-01T09:40:00Z"
-    assert found["became"] == {"fire_key": f"{key}~{into_us}~0", "state": "succeeded"}
+    assert found["became"] == {
+        "fire_key": f"{key}~{into_us}~0",
+        "scheduled_instant": "2026-06-01T09:40:00Z",
+        "state": "succeeded",
+        "cause": None,
+    }
     assert (found["instant_count"], found["through_instant"]) == (36, "2026-06-01T09:39:00Z")
     assert (found["lateness_ms"], found["attempts"]) == (None, 0)
 

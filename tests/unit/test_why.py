@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from control_api.answers.why import WhyFacts, why
+from control_api.answers.why import Edit, WhyFacts, why
 from ports.records import (
     AttemptRecord,
     AuditRecord,
@@ -209,9 +209,15 @@ FIRED = [
 
 WAITING = [
     pytest.param(
-        {"row": held(HeldReason.DUE_LATER, NINE_US + 3 * SECOND_US)},
-        f"{WHEN} is held: its due time, smear included, lies ahead, until 09:00:03 +02:00.",
+        {"row": held(HeldReason.DUE_LATER, NOW_US + 3 * SECOND_US)},
+        f"{WHEN} is held: its due time, smear included, lies ahead, until 09:10:03 +02:00.",
         id="due-later",
+    ),
+    pytest.param(
+        {"row": held(HeldReason.DUE_LATER, NOW_US), "lease": None},
+        f"{WHEN} is held: its time has come, and whoever owns its partition is about to send it; "
+        f"{IDLE}.",
+        id="due-by-now-with-nobody-to-send-it",
     ),
     pytest.param(
         {"row": held(HeldReason.LANE_RATE)},
@@ -262,6 +268,8 @@ WAITING = [
 ]
 
 PAUSED_BY = AuditRecord(NINE_US - MINUTE_US, "cli:ann", "trigger_paused", note="price change")
+DELETED_BY = AuditRecord(NINE_US - MINUTE_US, "cli:ann", "trigger_deleted", note="moved")
+RUN_BY = AuditRecord(NINE_US, "cli:ann", "trigger_run", note="once more")
 NEWER = a_fire(key=FireKey("acme", "t1", NINE_US + 5 * MINUTE_US), state=FireState.SUCCEEDED)
 CAUSES = [
     pytest.param(
@@ -304,11 +312,20 @@ CAUSES = [
                 Cause.EXPIRED_PAST_HORIZON,
                 cause_detail="horizon 60 s, chosen by ann",
                 decided_us=NINE_US + 1_500 * MINUTE_US,
-            )
+            ),
+            "definition": a_definition(
+                zone="Europe/Berlin", catchup_horizon_s=60, horizon_source="chosen by ann"
+            ),
         },
-        "when it was decided at 2026-06-02 10:00:00 +02:00 it was older than the catch-up horizon "
-        "(horizon 60 s, chosen by ann)",
+        "when it was decided at 2026-06-02 10:00:00 +02:00 it was older than its catch-up horizon "
+        "of 1m (chosen by ann)",
         id="expired",
+    ),
+    pytest.param(
+        {"row": not_dispatched(Cause.EXPIRED_PAST_HORIZON, decided_us=NINE_US + 120 * MINUTE_US)},
+        "when it was decided at 11:00:00 +02:00 it was older than its catch-up horizon of 1h (the "
+        "default, which nobody chose)",
+        id="expired-by-the-default",
     ),
     pytest.param(
         {
@@ -352,9 +369,14 @@ CAUSES = [
         id="superseded",
     ),
     pytest.param(
-        {"row": not_dispatched(Cause.CANCELLED)},
-        "it was cancelled, or its payload's key was deleted",
+        {"row": not_dispatched(Cause.CANCELLED, cause_detail="by ann: not today")},
+        "it was cancelled by ann: not today",
         id="cancelled",
+    ),
+    pytest.param(
+        {"row": not_dispatched(Cause.CANCELLED, cause_detail="acme has no key")},
+        "its payload cannot be read any more (acme has no key)",
+        id="its-payload-was-deleted",
     ),
 ]
 
@@ -402,11 +424,64 @@ UNDECIDED = [
         id="gap",
     ),
     pytest.param(
+        {"is_instant": False, "edit": Edit(2, NINE_US - MINUTE_US, "ann", took_it_away=True)},
+        "not_due",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: ann edited it at 08:59:00 "
+        "+02:00 (version 2), and its schedule has not had that instant since.",
+        id="edited-away",
+    ),
+    pytest.param(
+        {"is_instant": False, "edit": Edit(2, NOW_US, "ann", took_it_away=False)},
+        "not_due",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: its schedule has that instant "
+        "only since ann edited it at 09:10:00 +02:00 (version 2).",
+        id="edited-later",
+    ),
+    pytest.param(
+        {"is_instant": False, "is_excluded": True},
+        "not_due",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: 2026-06-01 is excluded from "
+        "its schedule.",
+        id="excluded",
+    ),
+    pytest.param(
+        {
+            "trigger": a_trigger_record(decided_through_us=NINE_US),
+            "definition": a_definition(zone="Europe/Berlin", max_fires=3),
+        },
+        "not_due",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: it had fired its 3 times.",
+        id="its-limit-was-reached",
+    ),
+    pytest.param(
         {"trigger": a_trigger_record(decided_through_us=NINE_US)},
         "not_due",
-        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: today's schedule has that "
-        "instant, but the one that held then did not, or its limit of fires was reached.",
-        id="edited-later",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: everything through 09:00:00 "
+        "+02:00 is decided, and no row tells of that instant.",
+        id="decided-without-a-row",
+    ),
+    pytest.param(
+        {
+            "trigger": a_trigger_record(
+                state=TriggerState.DELETED, decided_through_us=NINE_US - MINUTE_US
+            ),
+            "change": DELETED_BY,
+        },
+        "not_due",
+        "acme/nightly was not due at Mon 2026-06-01 09:00:00 +02:00: it was deleted by cli:ann at "
+        "08:59:00 +02:00 (moved).",
+        id="deleted",
+    ),
+    pytest.param(
+        {
+            "is_over_limit": True,
+            "definition": a_definition(zone="Europe/Berlin", max_fires=3),
+            "now_us": NINE_US - MINUTE_US,
+        },
+        "not_due",
+        "acme/nightly will not fire at Mon 2026-06-01 09:00:00 +02:00: by then it has fired its 3 "
+        "times.",
+        id="beyond-its-limit",
     ),
     pytest.param(
         {"trigger": a_trigger_record(state=TriggerState.PAUSED), "change": PAUSED_BY},
@@ -555,11 +630,25 @@ def test_why_an_instant_that_was_also_run_by_hand_tells_of_both() -> None:
     )
 
 
-def test_why_an_instant_that_was_only_backfilled_tells_of_that() -> None:
+def test_why_a_manual_run_tells_who_asked_for_it() -> None:
+    manual = a_fire(
+        key=FireKey("acme", "t1", NINE_US, 9), origin=Origin.MANUAL, state=FireState.SUCCEEDED
+    )
+    told = facts(row=manual, is_instant=False, run=RUN_BY, attempts=(an_attempt(),))
+    assert why(told) == (
+        "fired",
+        "The manual run of acme/nightly at Mon 2026-06-01 09:00:00 +02:00 by cli:ann (once more) "
+        "fired: sent 12 ms after its due time, and the target took it on attempt 1 with HTTP 200; "
+        "the work reported success.",
+    )
+
+
+def test_why_an_undecided_instant_that_was_backfilled_tells_of_both() -> None:
     backfill = a_fire(
         key=FireKey("acme", "t1", NINE_US, 9), origin=Origin.BACKFILL, state=FireState.ACCEPTED
     )
-    assert why(facts(others=(backfill,))) == (
-        "fired",
-        "acme/nightly has a backfill (sequence 9: accepted) at Mon 2026-06-01 09:00:00 +02:00.",
+    assert why(facts(others=(backfill,), lease=None)) == (
+        "undecided",
+        f"{WHEN} is not decided: it was due 10 m ago; {IDLE}; there is also a backfill (sequence "
+        "9: accepted).",
     )
