@@ -304,7 +304,7 @@ class SpanRecord(NamedTuple):
 
 
 class CalendarRecord(NamedTuple):
-    """An exclusion calendar; `dates` are those of its rules and its own, sorted."""
+    """An exclusion calendar; `dates` are those of its rules and its `own_dates`, sorted."""
 
     tenant_id: str
     calendar_id: str

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from scheduling.calendar_rules import Rule, parse_rule_text
 from scheduling.errors import InvalidRecurrence
@@ -27,12 +29,27 @@ _PERIODS_PER_YEAR: Final = {"YEARLY": 1, "MONTHLY": 12, "WEEKLY": 53, "DAILY": 3
 _PERIOD_US: Final = {"YEARLY": 30, "MONTHLY": 4, "WEEKLY": 2, "DAILY": 1}  # measured, rounded up
 
 
-class ExclusionCalendar(NamedTuple):
-    """A calendar as a trigger's version uses it: one revision, its dates sorted and each once."""
+@dataclass(frozen=True, slots=True)
+class ExclusionCalendar:
+    """A calendar as a trigger's version uses it: one revision, its dates sorted and each once.
+
+    Hashed once: whoever compiles a recurrence looks its calendars up.
+    """
 
     calendar_id: str
     revision: int
     dates: tuple[date, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        key = (self.calendar_id, self.revision, self.dates)
+        object.__setattr__(self, "_hash", hash(key))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:  # another process hashes otherwise
+        return type(self), (self.calendar_id, self.revision, self.dates)
 
 
 def calendar_dates(rules: Sequence[str], dates: Iterable[date] = ()) -> tuple[date, ...]:
@@ -79,6 +96,7 @@ def read_dates(texts: Sequence[str]) -> tuple[date, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=64)
 def rule_dates(text: str) -> tuple[date, ...]:
     """The dates of one text, sorted. InvalidRecurrence names the property or part."""
     start, rule, exdates = parse_rule_text(text)

@@ -11,7 +11,7 @@ from scheduling.cron_engine import CronEngine
 from scheduling.day_set import day_set
 from scheduling.engine import Engine, MemberEngine
 from scheduling.errors import InvalidRecurrence
-from scheduling.excluding_engine import ExcludingEngine, excluded_spans
+from scheduling.excluding_engine import ExcludedSpans, ExcludingEngine, excluded_spans
 from scheduling.fields import parse_field
 from scheduling.grammar import AtForm, CronForm, EveryForm, Form, read_expression
 from scheduling.instants_engine import InstantsEngine
@@ -65,11 +65,9 @@ def compile_recurrence(
         engine, kind = _union(expression, place, identity)
     own = _dates(exclusions) if exclusions else ()
     named = tuple(calendars)
-    excluded = _with_calendars(own, named) if named else own
-    if excluded:
-        engine = ExcludingEngine(
-            engine, excluded_spans(clocks(zone, GapRule.SKIP, FoldRule.BOTH), excluded)
-        )
+    if own or named:
+        spans = _excluded_spans(clocks(zone, GapRule.SKIP, FoldRule.BOTH), own, named)
+        engine = ExcludingEngine(engine, spans)
     recurrence = Recurrence(
         engine,
         expression,
@@ -84,7 +82,7 @@ def compile_recurrence(
         recurrence_class=kind,
         clocks=clocks,
     )
-    if starts_at is not None or ends_at is not None or excluded:
+    if starts_at is not None or ends_at is not None or own or named:
         _refuse_empty(recurrence)
     return recurrence
 
@@ -232,14 +230,14 @@ def _shared(dates: tuple[date, ...]) -> tuple[date, ...]:
 
 
 @lru_cache(maxsize=256)
-def _with_calendars(
-    own: tuple[date, ...], calendars: tuple[ExclusionCalendar, ...]
-) -> tuple[date, ...]:
+def _excluded_spans(
+    clock: WallClock, own: tuple[date, ...], calendars: tuple[ExclusionCalendar, ...]
+) -> ExcludedSpans:
     found = set(own).union(*(calendar.dates for calendar in calendars))
     if len(found) > EXCLUSION_DATES_MAX:
         reason = f"with its calendars {len(found)} dates; at most {EXCLUSION_DATES_MAX}"
         raise InvalidRecurrence("calendars", "", reason)
-    return tuple(sorted(found))
+    return excluded_spans(clock, tuple(sorted(found)))
 
 
 def _refuse_empty(recurrence: Recurrence) -> None:

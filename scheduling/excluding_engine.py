@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date
-from functools import lru_cache
 
 from scheduling.engine import DAY_S, Engine, Point, TimeLine
 from scheduling.months import day_number
@@ -27,7 +26,6 @@ class ExcludedSpans:
         self.ends = tuple(end for _, end in joined)
 
 
-@lru_cache(maxsize=256)
 def excluded_spans(clock: WallClock, dates: tuple[date, ...]) -> ExcludedSpans:
     """The spans of some local dates: an instant is excluded by the date its own clock shows.
 
