@@ -42,7 +42,7 @@ IMPORT_NAMES: Final = {
 }
 
 # Parts of declared packages under names of their own, at versions which those packages bound.
-COMPANION_IMPORTS: Final = frozenset({"cryptography", "prometheus_client", "pydantic_core"})
+COMPANION_IMPORTS: Final = frozenset({"pydantic_core"})
 
 
 def scheduling_imports(path: PurePosixPath, text: str) -> Iterator[str]:
