@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from adapters.sqlite_context import SqliteContext
-from adapters.sqlite_database import SqliteDatabase
+from adapters.sqlite_database import BUSY_TIMEOUT_S, SqliteDatabase
 from adapters.sqlite_versions import Versions
 from adapters.store_sqlite_commit import SqliteDueIndex
 from adapters.store_sqlite_leases import SqliteLeases
@@ -93,9 +93,9 @@ class _TimedDatabase(SqliteDatabase):
         self._names = {text: name for name, text in self.sql.items()}
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self, *, wait_s: float = BUSY_TIMEOUT_S) -> Iterator[sqlite3.Connection]:
         started = time.perf_counter()
-        with super().write() as connection:
+        with super().write(wait_s=wait_s) as connection:
             self.spent_s["begin"] += time.perf_counter() - started
             # It has the two methods that decisions call.
             yield cast("sqlite3.Connection", _TimedConnection(self, connection))
