@@ -37,13 +37,19 @@ class TokenAuthenticator(AuthenticatorPort):
             self._known.clear()
 
     def authenticate(self, bearer: str, *, now_us: int) -> Principal | None:
-        if not bearer.startswith(TOKEN_PREFIX) or len(bearer) > _TOKEN_CHARS_MAX:
+        remembered = self.remembered(bearer, now_us=now_us)
+        if remembered is not None or not _is_shaped(bearer):
+            return remembered
+        known = self._read(token_hash(bearer), now_us)
+        if known is None or _is_expired(known, now_us):
             return None
-        hashed = token_hash(bearer)
-        known = self._known.get(hashed)
+        return known.principal
+
+    def remembered(self, bearer: str, *, now_us: int) -> Principal | None:
+        known = self._known.get(token_hash(bearer)) if _is_shaped(bearer) else None
         if known is None or abs(now_us - known.read_us) >= TOKEN_CACHE_US:
-            known = self._read(hashed, now_us)
-        if known is None or (known.expires_us is not None and now_us >= known.expires_us):
+            return None
+        if _is_expired(known, now_us):
             return None
         return known.principal
 
@@ -64,3 +70,12 @@ class TokenAuthenticator(AuthenticatorPort):
                 self._known.clear()
             self._known[hashed] = known
         return known
+
+
+def _is_expired(known: _Known, now_us: int) -> bool:
+    return known.expires_us is not None and now_us >= known.expires_us
+
+
+def _is_shaped(bearer: str) -> bool:
+    """Nothing else is hashed or looked for."""
+    return bearer.startswith(TOKEN_PREFIX) and len(bearer) <= _TOKEN_CHARS_MAX

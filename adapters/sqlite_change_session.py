@@ -19,7 +19,7 @@ from scheduling.vocabulary import TriggerState
 
 
 class ChangeSession:
-    """Its connection, its time, its actor and what it has counted."""
+    """Its connection, its time and its actor."""
 
     def __init__(
         self, connection: sqlite3.Connection, context: SqliteContext, *, now_us: int, actor: str
@@ -29,7 +29,6 @@ class ChangeSession:
         self.sql = context.sql
         self.now_us = now_us
         self.actor = actor
-        self.live_counts: dict[str, int] = {}
 
     def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
         """Run a named statement."""

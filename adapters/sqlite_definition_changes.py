@@ -126,7 +126,7 @@ def _create(
     )
     if ahead.finished:
         session.execute("commit_finish_trigger", *key)
-    session.live_counts[tenant_id] += 1
+    session.execute("registry_add_live", 1, tenant_id)
     session.audit("trigger_created", tenant_id, name)
     body = {"name": name, "kind": "created", "version": 1, "revision": 1, "from_us": now_us}
     session.execute("commit_insert_outbox", *key, "TriggerChanged", json.dumps(body), now_us)
@@ -162,11 +162,8 @@ def _target_problems(
 
 
 def _need_quota(session: ChangeSession, tenant_id: str) -> None:
-    if tenant_id not in session.live_counts:
-        (count,) = session.execute("registry_live_count", tenant_id).fetchone()
-        session.live_counts[tenant_id] = count
-    quota = session.execute("registry_tenant", tenant_id).fetchone()[1]
-    if session.live_counts[tenant_id] >= quota:
+    count, quota = session.execute("registry_live_count", tenant_id).fetchone()
+    if count >= quota:
         text = (
             f"quota_triggers: {tenant_id} may have {quota} triggers and this is one more: "
             "raise the quota, or ask for fewer"

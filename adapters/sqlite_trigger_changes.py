@@ -64,7 +64,7 @@ def resume_trigger(session: ChangeSession, change: ResumeTrigger) -> ChangeResul
 def delete_trigger(session: ChangeSession, change: DeleteTrigger) -> ChangeResult:
     """Its last span; what waits is stopped."""
     trigger = _need(session, change)
-    session.live_counts.pop(change.tenant_id, None)
+    session.execute("registry_add_live", -1, change.tenant_id)
     return change_trigger(
         session,
         change.tenant_id,

@@ -66,9 +66,12 @@ class SqliteRegistry(RegistryPort):
                 keep_results(connection, self._sql, request, results=results, now_us=now_us)
         return results
 
-    def tenants(self) -> list[TenantRecord]:
+    def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_tenants"]).fetchall()
+            if tenant_id is None:
+                rows = connection.execute(self._sql["registry_tenants"]).fetchall()
+            else:
+                rows = connection.execute(self._sql["registry_tenant"], (tenant_id,)).fetchall()
         return [
             TenantRecord(
                 tenant_id=row[0],

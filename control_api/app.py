@@ -1,8 +1,10 @@
 """The application: the routers that one process serves, and how refusals are told."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -13,16 +15,17 @@ from control_api.edge import Edge
 from control_api.health import Health
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
 from control_api.routes import health as health_routes
-from control_api.routes import outcomes, privileged, tenants, triggers
+from control_api.routes import fires, history, outcomes, privileged, tenants, triggers
 from control_api.services import Services
 from ports.errors import PortError
+from scheduling.limits import API_THREADS
 from schemas.refusals import message_of
 
 Part = Literal["management", "history", "privileged", "outcomes"]
 PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
-    "management": (tenants.router, triggers.router),
-    "history": (),
+    "management": (tenants.router, triggers.router, fires.router),
+    "history": (history.router,),
     "privileged": (privileged.router,),
     "outcomes": (outcomes.router,),
 }
@@ -42,6 +45,7 @@ def create_app(
         description=_DESCRIPTION,
         docs_url=None,
         redoc_url=None,
+        lifespan=_bounded_threads,
         exception_handlers={
             ApiProblem: _tell_problem,
             PortError: _tell_port_error,
@@ -58,6 +62,13 @@ def create_app(
     for router in routers:
         app.include_router(router)
     return Edge(app, services=services)
+
+
+@asynccontextmanager
+async def _bounded_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Routes run on so many threads; the limiter belongs to the server's loop."""
+    current_default_thread_limiter().total_tokens = API_THREADS
+    yield
 
 
 def _document(problem: ApiProblem) -> JSONResponse:

@@ -114,7 +114,11 @@ class Edge:
             return
         if not self._counts.test(self._guesses, "guesses", address):
             raise _too_many("this address, for tokens that were refused")
-        proven = await run_in_threadpool(self._prove, scope["path"], _bearer(scope))
+        bearer = _bearer(scope)
+        # Mostly known already: a thread for each would only stand in the way of the routes.
+        proven: Principal | AttemptClaims | None = self._remembered(scope["path"], bearer)
+        if proven is None:
+            proven = await run_in_threadpool(self._prove, scope["path"], bearer)
         if proven is None:
             self._counts.hit(self._guesses, "guesses", address)
             detail = "send a valid token as `Authorization: Bearer ...`"
@@ -128,6 +132,12 @@ class Edge:
         if not self._counts.test(self._refusals, "refusals", principal.principal_id):
             raise _too_many("this principal, for acts that were refused")
         scope["state"]["principal"] = principal
+
+    def _remembered(self, path: str, bearer: str | None) -> Principal | None:
+        authenticator = self._services.authenticator
+        if bearer is None or authenticator is None or path == OUTCOMES_PATH:
+            return None
+        return authenticator.remembered(bearer, now_us=self._services.clock.now().wall_us)
 
     def _prove(self, path: str, bearer: str | None) -> Principal | AttemptClaims | None:
         if bearer is None:

@@ -38,6 +38,13 @@ class AuthenticatorPort(ABC):
         Raises StoreUnavailable.
         """
 
+    def remembered(self, bearer: str, *, now_us: int) -> Principal | None:
+        """The same, of a token that was proven just now: waits for nothing, and asks nobody.
+
+        None for every other token, which has to be proven.
+        """
+        return None
+
     def forget(self) -> None:
         """Tokens or grants were changed by this process: remember nothing of them."""
         return None

@@ -47,8 +47,8 @@ class RegistryPort(ABC):
         """
 
     @abstractmethod
-    def tenants(self) -> list[TenantRecord]:
-        """All tenants, by id."""
+    def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
+        """All tenants, by id, or the one of that id if there is one."""
 
     @abstractmethod
     def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:

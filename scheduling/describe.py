@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from scheduling.day_set import day_set
 from scheduling.describe_days import days_phrase
@@ -12,6 +13,7 @@ from scheduling.instants import EPOCH
 from scheduling.months import date_of, day_number
 from scheduling.recurrence import Recurrence
 from scheduling.vocabulary import FoldRule, GapRule
+from scheduling.wall_clock import WallClock
 from scheduling.wall_pattern import WallPattern
 from scheduling.zones import tzdata_version
 
@@ -25,6 +27,8 @@ _FOLD_PHRASES = {
     FoldRule.BOTH: "a time that the clock repeats counts in both passes",
 }
 _EXCLUSIONS_SHOWN = 3
+# (second of the day, length in seconds) to the days on which the clock changes there.
+_Nights = dict[tuple[int, int], list[int]]
 
 
 def describe(recurrence: Recurrence) -> str:
@@ -84,15 +88,35 @@ def _meets_changes(form: Form, recurrence: Recurrence) -> tuple[bool, bool]:
         return not found, len(found) > 1
     if isinstance(form, EveryForm) or form.is_interval:
         return False, False
-    pattern = _pattern(form)
+    pattern, skips, repeats = _pattern(form), *_changes(clock)
+    return _meets(pattern, skips), _meets(pattern, repeats)
+
+
+@lru_cache(maxsize=128)
+def _changes(clock: WallClock) -> tuple[_Nights, _Nights]:
+    """The skipped and the repeated wall seconds: most zones change at one hour all along."""
     first_s = day_number(datetime(int(tzdata_version()[:4]), 1, 1, tzinfo=UTC).date()) * 86_400
-    skipped = repeated = False
+    skips: _Nights = {}
+    repeats: _Nights = {}
     for segment in clock.uneven:
         if clock.starts[segment] >= first_s:
             before, after = clock.highs[segment - 1], clock.lows[segment]
-            skipped = skipped or pattern.count(before, after) > 0
-            repeated = repeated or pattern.count(after, before) > 0
-    return skipped, repeated
+            day, second = divmod(min(before, after), 86_400)
+            nights = skips if before < after else repeats
+            nights.setdefault((second, abs(after - before)), []).append(day)
+    return skips, repeats
+
+
+def _meets(pattern: WallPattern, nights: _Nights) -> bool:
+    """The times of day are looked at first, and the days only where those meet."""
+    any_day = WallPattern(pattern.seconds, pattern.minutes, pattern.hours, day_set("*", "*", "*"))
+    return any(
+        any_day.count(second, second + length) > 0
+        and any(
+            pattern.count(day * 86_400 + second, day * 86_400 + second + length) > 0 for day in days
+        )
+        for (second, length), days in nights.items()
+    )
 
 
 def _pattern(form: CronForm) -> WallPattern:

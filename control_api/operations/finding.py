@@ -14,9 +14,8 @@ _NAMES_SEARCHED_MAX = 1_000
 def tenant_of(call: Call, tenant_id: str) -> TenantRecord:
     """The tenant, for a caller that may read it; 404 otherwise."""
     call.require(GrantKind.READ, tenant_id, act="read")
-    for tenant in call.services.store.registry.tenants():
-        if tenant.tenant_id == tenant_id:
-            return tenant
+    for tenant in call.services.store.registry.tenants(tenant_id):
+        return tenant
     raise not_found("tenant", f"there is no tenant {shown(tenant_id)}")
 
 

@@ -38,7 +38,10 @@ FROM trigger WHERE tenant_id = ? AND name = ? AND state <> 'deleted';
 SELECT count(*) FROM trigger WHERE tenant_id = ? AND name = ?;
 
 -- name: registry_live_count
-SELECT count(*) FROM trigger WHERE tenant_id = ? AND state <> 'deleted';
+SELECT live_triggers, quota_triggers FROM tenant WHERE tenant_id = ?;
+
+-- name: registry_add_live!
+UPDATE tenant SET live_triggers = live_triggers + ? WHERE tenant_id = ?;
 
 -- name: registry_insert_trigger!
 INSERT INTO trigger (

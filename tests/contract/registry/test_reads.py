@@ -40,6 +40,12 @@ def test_tenants_are_listed_whole_by_id(two_tenants: HandCrank) -> None:
     ]
 
 
+def test_tenants_of_one_id_are_that_one_or_none(two_tenants: HandCrank) -> None:
+    registry = two_tenants.store.registry
+    assert registry.tenants("zeta") == [a_tenant("zeta", revision=1)]
+    assert registry.tenants("zet") == []
+
+
 def test_tenant_put_again_replaces_its_quotas(crank: HandCrank) -> None:
     wanted = a_tenant(quota_dispatch_per_s=7, catchup_rate_pct=50, smear_s=2)
     (result,) = crank.apply(PutTenant(tenant=wanted))
