@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scheduling.instants import from_text
+from tests.support.scenarios import Play, Row
 from tests.support.service import Service
+from tests.support.ways import WAYS
 
 MakeService = Callable[..., Service]
+MakePlay = Callable[..., Play]
 
 
 @pytest.fixture
@@ -16,12 +20,26 @@ def make_service(tmp_path: Path) -> Iterator[MakeService]:
     """A service whose clock starts at an instant in text; closed at the end."""
     made: list[Service] = []
 
-    def make(at: str, *, tick_us: int | None = None) -> Service:
+    def make(at: str, **facts: Any) -> Service:
         folder = tmp_path / str(len(made))
         folder.mkdir()
-        made.append(Service(folder, from_text(at), tick_us))
+        made.append(Service(folder, from_text(at), **facts))
         return made[-1]
 
     yield make
     for service in made:
         service.close()
+
+
+@pytest.fixture(params=WAYS)
+def make_play(request: pytest.FixtureRequest, make_service: MakeService) -> MakePlay:
+    """A row played on a service of its own, once in each way; its first step says when it begins.
+
+    `at` begins at another time.
+    """
+
+    def make(row: Row, *, at: str | None = None, tick_us: int | None = None) -> Play:
+        start = at or row["case"]["steps"][0]["at"]
+        return Play(row, make_service(start, tick_us=tick_us, is_empty=True), request.param)
+
+    return make

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scenarios.conftest import MakeService
-from tests.support.scenarios import Play, scenario_rows
+from tests.scenarios.conftest import MakePlay
+from tests.support.scenarios import scenario_rows
 from tests.support.service import EPSILON_US
 
 ROWS = scenario_rows()
@@ -16,11 +16,11 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("row_id", PLAIN)
-def test_scenario_plain_steps_fires_as_expected(row_id: str, make_service: MakeService) -> None:
+def test_scenario_plain_steps_fires_as_expected(row_id: str, make_play: MakePlay) -> None:
     row = ROWS[row_id]
     steps = row["case"]["steps"]
-    service = make_service(steps[0]["at"])
-    play = Play(row, service)
+    play = make_play(row)
+    service = play.service
     for step in steps:
         service.advance_to(step["at"])
         play.step(step["do"])
@@ -29,7 +29,7 @@ def test_scenario_plain_steps_fires_as_expected(row_id: str, make_service: MakeS
     expected = row["expected"]
     after = "2024-06-01T10:05:00Z" if row_id == "br-092" else "1970-01-01T00:00:00Z"
     for name in play.triggers:
-        wanted = expected.get(f"fires_{name}", expected.get("fires"))
+        wanted = expected.get(f"fires_{name.upper()}", expected.get("fires"))
         stated = [{key: fire[key] for key in ("nominal", "state")} for fire in wanted]
         if row_id in ("br-017", "br-030"):
             stated.insert(0, {"nominal": steps[0]["at"], "state": "fired_on_time"})
@@ -38,6 +38,10 @@ def test_scenario_plain_steps_fires_as_expected(row_id: str, make_service: MakeS
     if row_id == "br-056":
         not_fired = [{**fire, "state": "missed_expired"} for fire in not_fired]
     assert play.not_fired() == not_fired
+    if "previous" in expected:  # no route looks back beyond what was decided
+        asked = expected["previous"]["asked"]
+        before = [fire["nominal"] for fire in play.fired() if fire["nominal"] <= asked]
+        assert before[-1] == expected["previous"]["answer"]
     starts = {start["nominal"]: start["actual"] for start in play.starts()}
     for fire in expected.get("fires", []):
         if "actual" in fire:

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from adapters.attempt_tokens_local import LocalAttemptTokens
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
@@ -74,6 +75,7 @@ class World:
     night: Night = field(init=False)
     now_us: int = field(init=False)  # the true time
     target: ScriptedTarget = field(init=False)
+    attempt_tokens: LocalAttemptTokens = field(init=False)
     api: Store = field(init=False)
     machines: list[Machine] = field(init=False)
     weather: float = 0.0
@@ -87,6 +89,7 @@ class World:
         self.random = Random(self.seed)
         self.night = self.random.choice(NIGHTS)
         self.now_us = self.night.start_us
+        self.attempt_tokens = LocalAttemptTokens(self.folder / "keys")
         self.target = ScriptedTarget(lambda: self.now_us, self._answer)
         self.api = faulty_store(self._open_store(), partial(self._intercept, None, 0))
         self.machines = [
@@ -161,6 +164,7 @@ class World:
             faulty_lanes(LocalLanes(database), intercept),
             machine.clock,
             self.target,
+            self.attempt_tokens,
             f"{machine.name}-{suffix}",
         )
         self.note(machine.name, f"starts as {machine.engine.owner_id}")

@@ -7,6 +7,7 @@ repair. The dispatcher's steps are separate, so that a test can stop between any
 from dataclasses import dataclass, field
 from typing import Final
 
+from ports.attempt_tokens import AttemptTokensPort
 from ports.lanes import LanesPort
 from ports.records import ClaimedFire, ClaimRequest, FinishRequest, FinishResult
 from ports.store import Store
@@ -14,6 +15,7 @@ from punctual.decider import Decider, Pass
 from scheduling.clock_gate import GateState, observe
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import Lane
+from schemas.well_known import web_origin
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_target import OpenAttempt, Report, ScriptedTarget
 
@@ -35,6 +37,7 @@ class Engine:
     lanes: LanesPort
     clock: ManualClock
     target: ScriptedTarget
+    attempt_tokens: AttemptTokensPort
     owner_id: str
     decider: Decider = field(init=False)
     gate: GateState = field(default_factory=GateState)
@@ -72,7 +75,8 @@ class Engine:
     def send(self) -> int:
         """Deliver what was claimed; returns how many attempts went out."""
         claimed, self.claimed = self.claimed, []
-        self.open_attempts = [*self.open_attempts, *map(self.target.receive, claimed)]
+        sent = [self.target.receive(fire, self._token_of(fire)) for fire in claimed]
+        self.open_attempts = [*self.open_attempts, *sent]
         return len(claimed)
 
     def collect(self) -> int:
@@ -98,6 +102,15 @@ class Engine:
             reported_by="target",
         )
         self._publish([result] if result is not None else [])
+
+    def _token_of(self, fire: ClaimedFire) -> str:
+        return self.attempt_tokens.mint(
+            fire.key,
+            fire.n,
+            audience=web_origin(fire.endpoint),
+            now_us=self.clock.now().wall_us,
+            expires_us=fire.claimed_until_us,
+        )
 
     def _now_us(self) -> int | None:
         reading = self.clock.now()

@@ -1,7 +1,8 @@
 """The worked scenarios: rows of `tests/cases/scenarios.jsonl`, their words mapped to ours.
 
 A row's `misfire` is our missed policy, its `queue` our `buffer_all`, its `start_at` our
-`starts_at`; a fire counts as late from 5 s on, or when the catch-up lane carried it.
+`starts_at`, its names in lower case ours; a fire counts as late from 5 s on, or when the catch-up
+lane carried it.
 """
 
 import json
@@ -9,13 +10,12 @@ import re
 from datetime import timedelta
 from typing import Any, Final
 
-from ports.changes import PauseTrigger, PutTrigger, ResumeTrigger
-from ports.records import FireRecord, TriggerDefinition
+from ports.records import FireRecord
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.vocabulary import Cause, FireState, Lane, MissedPolicy, OverlapPolicy
-from tests.support.definitions import TENANT, a_definition
 from tests.support.repository import ROOT
 from tests.support.service import Service
+from tests.support.ways import WAYS, Wish
 
 LATE_US: Final = 5 * SECOND_US
 OVERLAPS: Final = {"queue": OverlapPolicy.BUFFER_ALL}
@@ -45,18 +45,16 @@ def scenario_rows() -> dict[str, Row]:
     return {row["id"]: row for row in rows}
 
 
-def definition_of(trigger: Row, **changes: Any) -> TriggerDefinition:
+def wish_of(trigger: Row) -> Wish:
     """The row's trigger in our words."""
-    if "start_at" in trigger:
-        changes["starts_us"] = from_text(trigger["start_at"])
-    if "catch_up_horizon" in trigger:
-        changes["catchup_horizon_s"] = duration_s(trigger["catch_up_horizon"])
-    changes.setdefault("zone", trigger["zone"])
-    return a_definition(
-        changes.pop("expr", trigger["expr"]),
-        missed_policy=MissedPolicy(trigger["misfire"]),
-        overlap_policy=OVERLAPS.get(trigger["overlap"]) or OverlapPolicy(trigger["overlap"]),
-        **changes,
+    horizon = trigger.get("catch_up_horizon")
+    return Wish(
+        trigger["expr"],
+        trigger["zone"],
+        MissedPolicy(trigger["misfire"]),
+        OVERLAPS.get(trigger["overlap"]) or OverlapPolicy(trigger["overlap"]),
+        starts_at=trigger.get("start_at"),
+        horizon_s=None if horizon is None else duration_s(horizon),
     )
 
 
@@ -69,26 +67,30 @@ def duration_s(text: str) -> int:
 
 
 class Play:
-    """Plays a row's steps on a service, in their order, and reads what became of its fires."""
+    """Plays a row's steps on a service, in their order, and reads what became of its fires.
 
-    def __init__(self, row: Row, service: Service) -> None:
+    `way` is how people and targets talk to the service.
+    """
+
+    def __init__(self, row: Row, service: Service, way: str) -> None:
         listed = row["case"]["trigger"]
-        triggers = listed if isinstance(listed, list) else [{"name": "A", **listed}]
-        self.triggers: dict[str, Row] = {trigger["name"]: trigger for trigger in triggers}
+        triggers = listed if isinstance(listed, list) else [{"name": "a", **listed}]
+        self.triggers: dict[str, Row] = {trigger["name"].lower(): trigger for trigger in triggers}
         self.service = service
+        self.way = WAYS[way](service)
 
     def step(self, do: str) -> None:
         """One step, in the row's own words."""
         if do in ("running", "create") or do.startswith("create trigger"):
-            self._create("A")
+            self._create("a")
         elif do.startswith("create "):
-            self._create(do.split()[1][0])
+            self._create(do.split()[1][0].lower())
         elif do.startswith("update "):
             self._update(do)
         elif do == "pause":
-            self.service.apply(PauseTrigger(tenant_id=TENANT, name="A"))
+            self.way.pause("a")
         elif do == "resume":
-            self.service.apply(ResumeTrigger(tenant_id=TENANT, name="A"))
+            self.way.resume("a")
         elif do in ("leader change", "scheduler restarts"):
             self._replace_engines()
         elif do == "leader dies":
@@ -100,7 +102,7 @@ class Play:
         elif "read" not in do:
             raise AssertionError(f"no such step: {do}")
 
-    def fired(self, name: str = "A", *, after: str = "1970-01-01T00:00:00Z") -> list[Row]:
+    def fired(self, name: str = "a", *, after: str = "1970-01-01T00:00:00Z") -> list[Row]:
         """The fires of a trigger that were attempted, in the rows' words."""
         return [
             {"nominal": to_text(fire.key.scheduled_us), "state": _word(fire)}
@@ -108,7 +110,7 @@ class Play:
             if fire.first_dispatched_us is not None and fire.key.scheduled_us > from_text(after)
         ]
 
-    def not_fired(self, name: str = "A") -> list[Row]:
+    def not_fired(self, name: str = "a") -> list[Row]:
         """The rows of a trigger that were not dispatched; none of them covers a range here."""
         return [
             {"nominal": to_text(fire.key.scheduled_us), "state": NOT_FIRED[fire.cause]}
@@ -118,7 +120,7 @@ class Play:
             and fire.instant_count == 1
         ]
 
-    def starts(self, name: str = "A") -> list[Row]:
+    def starts(self, name: str = "a") -> list[Row]:
         """When each fire's first attempt arrived, to the second."""
         return [
             {
@@ -129,10 +131,9 @@ class Play:
             if receipt.fire.n == 1 and receipt.fire.trigger_name == name
         ]
 
-    def put(self, name: str, **changes: Any) -> None:
-        """Create a trigger of the row, or edit it."""
-        definition = definition_of(self.triggers[name], **changes)
-        self.service.apply(PutTrigger(tenant_id=TENANT, name=name, definition=definition))
+    def put(self, name: str, **changes: str) -> None:
+        """Create a trigger of the row, or edit it: `changes` by the row's own keys."""
+        self.way.put(name, wish_of(self.triggers[name] | changes))
 
     def _create(self, name: str) -> None:
         if not self.service.engines:
@@ -143,7 +144,7 @@ class Play:
         found = re.fullmatch(r'update (?:expr to "(?P<expr>.+)"|zone to (?P<zone>\S+))', do)
         assert found is not None, do
         changes = {key: value for key, value in found.groupdict().items() if value}
-        self.put("A", **changes)
+        self.put("a", **changes)
 
     def _replace_engines(self) -> None:
         for owner_id in list(self.service.engines):

@@ -56,11 +56,13 @@ class OpenAttempt(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What the target tells about a run, at `at_us`."""
+    """What the target tells about a run, at `at_us`, with the token that attempt `n` brought."""
 
     at_us: int
     key: FireKey
     outcome: FireState
+    n: int
+    token: str
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class ScriptedTarget:
     receipts: list[Receipt] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)  # not yet made
 
-    def receive(self, fire: ClaimedFire) -> OpenAttempt:
+    def receive(self, fire: ClaimedFire, token: str) -> OpenAttempt:
         """One attempt arrives, or fails to."""
         now_us = self.now_us()
         answer = self.script(fire)
@@ -82,7 +84,7 @@ class ScriptedTarget:
         ends_us = None
         if answer.runs and answer.lasts_us is not None:
             ends_us = now_us + answer.lasts_us
-            self.reports.append(Report(ends_us, fire.key, answer.outcome))
+            self.reports.append(Report(ends_us, fire.key, answer.outcome, fire.n, token))
         self.receipts.append(Receipt(fire, now_us, answer, ends_us))
         timeout_us = round(fire.timeout_s * SECOND_US)
         if answer.status is None or answer.after_us > timeout_us:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from adapters.attempt_tokens_local import LocalAttemptTokens
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
@@ -16,7 +17,7 @@ from scheduling.instants import SECOND_US, from_text
 from tests.support.definitions import TENANT, a_target, a_tenant
 from tests.support.engine import Engine
 from tests.support.manual_clock import ManualClock
-from tests.support.scripted_target import ScriptedTarget
+from tests.support.scripted_target import Report, ScriptedTarget
 
 EPSILON_US: Final = 5_000
 ROUNDS_MAX: Final = 1_000
@@ -27,12 +28,19 @@ class Service:
     """`now_us` is the true time; each engine has a clock of its own that may lie.
 
     Time moves only in `advance_to`, from one thing that is due to the next.
+
+    tick_us:   the longest step, for engines that have to keep up with leases
+    is_empty:  nobody has put a tenant and a target yet
+    tell:      takes what targets report; without it the engines do
     """
 
     folder: Path
     now_us: int
-    tick_us: int | None = None  # the longest step, for engines that have to keep up with leases
+    tick_us: int | None = None
+    is_empty: bool = False
+    tell: Callable[[Report], None] | None = None
     target: ScriptedTarget = field(init=False)
+    attempt_tokens: LocalAttemptTokens = field(init=False)
     store: Store = field(init=False)
     engines: dict[str, Engine] = field(default_factory=dict)
     looks: int = 0
@@ -40,18 +48,19 @@ class Service:
 
     def __post_init__(self) -> None:
         self.target = ScriptedTarget(lambda: self.now_us)
-        self.store = self._open_store()
-        self.apply(a_tenant(), a_target())
+        self.attempt_tokens = LocalAttemptTokens(self.folder / "keys")
+        self.store = self.open_store()
+        if not self.is_empty:
+            self.apply(a_tenant(), a_target())
 
     def start(self, owner_id: str = "one", *, skew_us: int = 0) -> Engine:
         """A new process; its clock is `skew_us` ahead of the true time."""
-        database = SqliteDatabase(self.folder / "store.db", synchronous="OFF")
-        self.on_close.append(database.close)
         engine = Engine(
-            self._open_store(),
-            LocalLanes(database),
+            self.open_store(),
+            LocalLanes(self.open_database()),
             ManualClock(self.now_us + skew_us, self.now_us, EPSILON_US),
             self.target,
+            self.attempt_tokens,
             owner_id,
         )
         self.engines[owner_id] = engine
@@ -103,7 +112,14 @@ class Service:
         for close in self.on_close:
             close()
 
-    def _open_store(self) -> Store:
+    def open_database(self) -> SqliteDatabase:
+        """The store's file, for one of the ports that stand beside the store."""
+        database = SqliteDatabase(self.folder / "store.db", synchronous="OFF")
+        self.on_close.append(database.close)
+        return database
+
+    def open_store(self) -> Store:
+        """A connection of its own to the one store."""
         store = open_sqlite_store(
             self.folder / "store.db",
             payload_keys=TinkPayloadKeys(self.folder / "keys"),
@@ -116,7 +132,10 @@ class Service:
     def _report(self, engine: Engine) -> int:
         reports = self.target.due_reports()
         for report in reports:
-            engine.report(report)
+            if self.tell is None:
+                engine.report(report)
+            else:
+                self.tell(report)
             self.target.reported(report)
         return len(reports)
 

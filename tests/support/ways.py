@@ -1,0 +1,221 @@
+"""The two ways to a service cranked by hand: the registry itself, and the API over HTTP.
+
+A way says the same to the service and reads the same of it, in rows of its own words.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol
+
+from starlette.testclient import TestClient
+
+from adapters.authenticator_tokens import TokenAuthenticator
+from adapters.events_local import LocalEvents
+from adapters.lanes_local import LocalLanes
+from adapters.ownership_http import HttpOwnership
+from adapters.payload_keys_tink import TinkPayloadKeys
+from control_api.app import create_app
+from control_api.gate import ChangeGate
+from control_api.operations.principals import new_token
+from control_api.services import ApiSettings, Services
+from ports.changes import (
+    AddGrant,
+    Change,
+    CreateToken,
+    DeleteTrigger,
+    PauseTrigger,
+    PutTrigger,
+    ResumeTrigger,
+)
+from ports.errors import ChangeRefused
+from ports.principals import GrantKind, GrantRecord
+from ports.time_authority import TimeAuthorityPort
+from scheduling.clock_gate import ClockReading
+from scheduling.instants import from_text
+from scheduling.vocabulary import MissedPolicy, OverlapPolicy
+from schemas.manifest_fields import duration_text
+from tests.support.definitions import TARGET, TENANT, a_definition, a_target, a_tenant
+from tests.support.scripted_target import Report
+from tests.support.service import EPSILON_US, Service
+
+HOOK: Final = "http://127.0.0.1:8089/hook"
+
+
+class Wish(NamedTuple):
+    """A trigger as a scenario wants it; everything else is the product's default."""
+
+    expression: str
+    zone: str
+    missed: MissedPolicy
+    overlap: OverlapPolicy
+    starts_at: str | None = None
+    horizon_s: int | None = None
+
+
+class Refused(Exception):
+    """The service refused a change; the text names the field."""
+
+
+class Way(Protocol):
+    """What people and targets say to a service, and what they ask."""
+
+    def put(self, name: str, wish: Wish) -> None:
+        """Create or edit. Raises Refused."""
+
+    def pause(self, name: str) -> None: ...
+
+    def resume(self, name: str) -> None: ...
+
+    def delete(self, name: str) -> None: ...
+
+    def names(self) -> list[str]:
+        """The triggers that there are."""
+
+    def next_us(self, name: str) -> list[int]:
+        """The next due times as far as they are told, one at least."""
+
+
+@dataclass(slots=True)
+class RegistryWay:
+    """As the ports take it."""
+
+    service: Service
+
+    def __post_init__(self) -> None:
+        self.service.apply(a_tenant(), a_target())
+
+    def put(self, name: str, wish: Wish) -> None:
+        horizon = {} if wish.horizon_s is None else {"catchup_horizon_s": wish.horizon_s}
+        definition = a_definition(
+            wish.expression,
+            zone=wish.zone,
+            missed_policy=wish.missed,
+            overlap_policy=wish.overlap,
+            starts_us=None if wish.starts_at is None else from_text(wish.starts_at),
+            **horizon,
+        )
+        self._apply(PutTrigger(tenant_id=TENANT, name=name, definition=definition))
+
+    def pause(self, name: str) -> None:
+        self._apply(PauseTrigger(tenant_id=TENANT, name=name))
+
+    def resume(self, name: str) -> None:
+        self._apply(ResumeTrigger(tenant_id=TENANT, name=name))
+
+    def delete(self, name: str) -> None:
+        self._apply(DeleteTrigger(tenant_id=TENANT, name=name))
+
+    def names(self) -> list[str]:
+        return [each.name for each in self.service.store.registry.triggers(TENANT, limit=100)]
+
+    def next_us(self, name: str) -> list[int]:
+        (trigger,) = self.service.store.registry.find_triggers(name, tenant_id=TENANT)
+        return [] if trigger.next_due_us is None else [trigger.next_due_us]
+
+    def _apply(self, change: Change) -> None:
+        try:
+            self.service.apply(change)
+        except ChangeRefused as refused:
+            raise Refused(str(refused)) from refused
+
+
+@dataclass(slots=True)
+class ApiWay:
+    """As people send it: the application over the same store and the service's true clock."""
+
+    service: Service
+    client: TestClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = TestClient(create_app(_services(self.service)))
+        self.client.headers["Authorization"] = f"Bearer {_all_powerful(self.service)}"
+        self.service.tell = self._tell
+        self._ask("PUT", f"/v1/tenants/{TENANT}", {})
+        self._ask("PUT", f"/v1/tenants/{TENANT}/targets/{TARGET}", {"url": HOOK})
+
+    def put(self, name: str, wish: Wish) -> None:
+        body = {
+            "schedule": wish.expression,
+            "zone": wish.zone,
+            "target": TARGET,
+            "missed": wish.missed,
+            "overlap": wish.overlap,
+            "starts_at": wish.starts_at,
+        }
+        if wish.horizon_s is not None:
+            body["horizon"] = duration_text(wish.horizon_s)
+        path = self._path(name)
+        found = self.client.get(path)
+        match = {"If-Match": found.headers["etag"]} if found.is_success else {}
+        self._ask("PUT", path, body, headers=match)
+
+    def pause(self, name: str) -> None:
+        self._ask("POST", self._path(name) + ":pause", {"note": "as the scenario says"})
+
+    def resume(self, name: str) -> None:
+        self._ask("POST", self._path(name) + ":resume", {"policy": "drop"})
+
+    def delete(self, name: str) -> None:
+        self._ask("DELETE", self._path(name))
+
+    def names(self) -> list[str]:
+        found = self._ask("GET", "/v1/triggers", params={"tenant": TENANT})
+        return [each["name"] for each in found["items"]]
+
+    def next_us(self, name: str) -> list[int]:
+        return [from_text(text) for text in self._ask("GET", self._path(name))["next"]]
+
+    def _tell(self, report: Report) -> None:
+        """The target's own request, with nothing but the token of its attempt."""
+        token = {"Authorization": f"Bearer {report.token}"}
+        body = {"outcome": report.outcome, "fire_key": str(report.key)}
+        taken = self._ask("POST", "/v1/outcomes", body, headers=token)
+        assert taken["fire_key"] == str(report.key)
+
+    def _path(self, name: str) -> str:
+        return f"/v1/tenants/{TENANT}/triggers/{name}"
+
+    def _ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+        answer = self.client.request(method, path, json=body, **more)
+        if 400 <= answer.status_code < 500:
+            raise Refused(answer.json()["detail"])
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json()
+
+
+WAYS: Final[dict[str, Callable[[Service], Way]]] = {"registry": RegistryWay, "api": ApiWay}
+
+
+@dataclass(slots=True)
+class _TrueClock(TimeAuthorityPort):
+    service: Service
+
+    def now(self) -> ClockReading:
+        return ClockReading(self.service.now_us, self.service.now_us, EPSILON_US)
+
+
+def _services(service: Service) -> Services:
+    store, clock = service.open_store(), _TrueClock(service)
+    database = service.open_database()
+    return Services(
+        store=store,
+        lanes=LocalLanes(database),
+        events=LocalEvents(database),
+        clock=clock,
+        gate=ChangeGate(clock),
+        authenticator=TokenAuthenticator(store.principals),
+        payload_keys=TinkPayloadKeys(service.folder / "keys"),
+        attempt_tokens=service.attempt_tokens,
+        ownership=HttpOwnership(allow_loopback=True),
+        settings=ApiSettings(allow_loopback=True, instance="scenario"),
+    )
+
+
+def _all_powerful(service: Service) -> str:
+    """The first token comes from beside the API, as `up` makes one."""
+    token, token_id, hashed = new_token()
+    service.apply(
+        CreateToken(principal_id="root", token_id=token_id, token_hash=hashed),
+        *(AddGrant(grant=GrantRecord("root", kind)) for kind in GrantKind),
+    )
+    return token
