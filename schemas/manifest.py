@@ -7,6 +7,7 @@ own words and units (`missed_policy`, `run_timeout_s`). There is one way to make
 import json
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self
 
@@ -20,6 +21,7 @@ from pydantic import (
 )
 
 from scheduling import InvalidRecurrence, compile_recurrence
+from scheduling.calendars import calendar_dates
 from scheduling.instants import from_text
 from scheduling.limits import (
     ATTEMPT_BUDGET_DEFAULT,
@@ -44,7 +46,15 @@ from scheduling.limits import (
     YEAR_MIN,
 )
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy, ResumeRule
-from schemas.manifest_fields import Duration, ExcludedDates, Payload, Schedule, refusal
+from schemas.manifest_fields import (
+    CalendarNames,
+    CalendarRules,
+    Duration,
+    ExcludedDates,
+    Payload,
+    Schedule,
+    refusal,
+)
 
 _LOCAL_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?")
 _BEFORE_ALL_US: Final = from_text(f"{YEAR_MIN}-01-01T00:00:00Z")
@@ -102,6 +112,28 @@ class TargetSpec(_Spec):
         return self
 
 
+class CalendarSpec(_Spec):
+    """Dates on which the triggers that name the calendar are not due.
+
+    rules:  RFC 5545 texts: DTSTART with an RRULE, or EXDATEs
+    """
+
+    rules: CalendarRules = ()
+    dates: ExcludedDates = ()
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Self:
+        self.all_dates()
+        return self
+
+    def all_dates(self) -> tuple[date, ...]:
+        """Those of the rules and its own, sorted and each once."""
+        try:
+            return calendar_dates(self.rules, self.dates)
+        except InvalidRecurrence as error:
+            raise refusal(str(error)) from None
+
+
 class RetrySpec(_Spec):
     attempts: int = Field(default=ATTEMPT_BUDGET_DEFAULT, ge=1, le=ATTEMPT_BUDGET_MAX)
     window_s: Duration = Field(
@@ -133,6 +165,7 @@ class TriggerSpec(_Spec):
     starts_at_us: LocalOrUtc = Field(default=None, alias="starts_at")
     ends_at_us: LocalOrUtc = Field(default=None, alias="ends_at")
     excluded_on: ExcludedDates = Field(default=(), alias="exclude")
+    calendars: CalendarNames = ()
     max_fires: int | None = Field(default=None, ge=1, le=MAX_FIRES_MAX)
     smear_s: int | None = Field(default=None, ge=0, le=SMEAR_S_MAX)
     horizon_s: Duration | None = Field(default=None, alias="horizon", ge=1, le=HORIZON_S_MAX)
@@ -181,8 +214,9 @@ class QuotaSpec(_Spec):
 
 
 class TenantSpec(QuotaSpec):
-    """Targets and triggers by name."""
+    """Calendars, targets and triggers by name."""
 
+    calendars: Mapping[str, CalendarSpec] = Field(default_factory=dict)
     targets: Mapping[str, TargetSpec] = Field(default_factory=dict)
     triggers: Mapping[str, TriggerSpec] = Field(default_factory=dict)
 
@@ -190,7 +224,7 @@ class TenantSpec(QuotaSpec):
 class Manifest(_Spec):
     """Tenants by name.
 
-    lines: the line of each `tenants.T.targets.N` and `tenants.T.triggers.N`, for later refusals
+    lines: the line of each `tenants.T.targets.N` and so on, for later refusals
     """
 
     tenants: Mapping[str, TenantSpec]

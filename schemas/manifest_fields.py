@@ -11,7 +11,10 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from scheduling.calendars import calendar_dates
+from scheduling.errors import InvalidRecurrence
 from scheduling.limits import (
+    CALENDARS_PER_TRIGGER_MAX,
     EXCLUSION_DATES_MAX,
     NAME_CHARS_MAX,
     PAYLOAD_BYTES_MAX,
@@ -20,6 +23,7 @@ from scheduling.limits import (
 
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 _DURATION: Final = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?")
+_RULE_PLACE: Final = re.compile(r"rules\[(\d+)\]\.(.*)")
 _UNITS_S: Final = (86_400, 3_600, 60, 1)
 
 
@@ -95,6 +99,46 @@ def exclusion_dates(value: object) -> tuple[date, ...]:
     return tuple(sorted({_date(item) for item in items}))
 
 
+def calendar_rules(value: object) -> tuple[str, ...]:
+    """RFC 5545 texts, each expanded once so that a bad one is told here."""
+    items = _texts(value)
+    if items is None:
+        raise refusal('write a text, as in "DTSTART:20261225 RRULE:FREQ=YEARLY", or a list of them')
+    try:
+        calendar_dates(items)
+    except InvalidRecurrence as error:
+        raise refusal(_of_one_text(error)) from None
+    return tuple(items)
+
+
+def _of_one_text(error: InvalidRecurrence) -> str:
+    """`rules[1].FREQ: ...` as people count and read it, beside the key `rules`."""
+    found = _RULE_PLACE.match(str(error))
+    if found is None:
+        return str(error).removeprefix("rules: ")
+    return f"text {int(found[1]) + 1}: {found[2]}"
+
+
+def calendar_names(value: object) -> tuple[str, ...]:
+    """Names of exclusion calendars, sorted and each once."""
+    items = _texts(value)
+    if items is None:
+        raise refusal("write the names of calendars, as in [holidays]")
+    for problem in filter(None, map(name_problem, items)):
+        raise refusal(problem)
+    names = tuple(sorted(set(items)))
+    if len(names) > CALENDARS_PER_TRIGGER_MAX:
+        raise refusal(f"at most {CALENDARS_PER_TRIGGER_MAX} calendars: join some of them")
+    return names
+
+
+def _texts(value: object) -> list[str] | None:
+    """One text or a list of texts as a list; None for anything else."""
+    items = value if isinstance(value, list) else [value]
+    texts = [item for item in items if isinstance(item, str)]
+    return texts if len(texts) == len(items) else None
+
+
 def _date(item: object) -> date:
     if isinstance(item, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", item):
         try:
@@ -108,3 +152,5 @@ Duration = Annotated[int, BeforeValidator(duration_s)]
 Schedule = Annotated[tuple[str, ...], BeforeValidator(union_members)]
 Payload = Annotated[str, BeforeValidator(payload_json)]
 ExcludedDates = Annotated[tuple[date, ...], BeforeValidator(exclusion_dates)]
+CalendarRules = Annotated[tuple[str, ...], BeforeValidator(calendar_rules)]
+CalendarNames = Annotated[tuple[str, ...], BeforeValidator(calendar_names)]

@@ -6,7 +6,15 @@ from typing import Final
 
 from control_api.manifests.problems import ManifestErrors, Problem
 from control_api.manifests.secrets import SecretError, read_secret
-from ports.changes import Change, PauseTrigger, PutTarget, PutTenant, PutTrigger, ResumeTrigger
+from ports.changes import (
+    Change,
+    PauseTrigger,
+    PutCalendar,
+    PutTarget,
+    PutTenant,
+    PutTrigger,
+    ResumeTrigger,
+)
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition, TriggerRecord
 from ports.registry import RegistryPort
 from scheduling.limits import (
@@ -17,7 +25,7 @@ from scheduling.limits import (
 )
 from scheduling.vocabulary import OwnershipState, TriggerState
 from schemas.endpoints import is_loopback_endpoint
-from schemas.manifest import Manifest, TargetSpec, TenantSpec, TriggerSpec
+from schemas.manifest import CalendarSpec, Manifest, TargetSpec, TenantSpec, TriggerSpec
 
 _CHOSEN: Final = "chosen"
 
@@ -50,6 +58,7 @@ def changes_of(
             tenant_id, spec, stored=stored.get(tenant_id), smear_s_default=smear_s_default
         )
         changes.append(PutTenant(tenant=tenant))
+        changes += [_calendar_change(tenant_id, *item) for item in spec.calendars.items()]
         changes += [_put_target(target) for target in targets if target.tenant_id == tenant_id]
         for name, trigger in spec.triggers.items():
             changes += _trigger_changes(tenant, name, trigger, registry=registry, actor=actor)
@@ -92,6 +101,7 @@ def definition_of(
         starts_us=spec.starts_at_us,
         ends_us=spec.ends_at_us,
         exclusions=tuple(day.isoformat() for day in spec.excluded_on),
+        calendars=spec.calendars,
         max_fires=spec.max_fires,
         smear_s=_given(spec.smear_s, tenant_smear_s),
         missed_policy=spec.missed_policy,
@@ -103,6 +113,15 @@ def definition_of(
         run_timeout_s=spec.run_timeout_s,
         outcome_window_s=spec.outcome_window_s,
         response_is_outcome=spec.response_is_outcome,
+    )
+
+
+def _calendar_change(tenant_id: str, name: str, spec: CalendarSpec) -> PutCalendar:
+    return PutCalendar(
+        tenant_id=tenant_id,
+        calendar_id=name,
+        rules=spec.rules,
+        dates=tuple(day.isoformat() for day in spec.dates),
     )
 
 

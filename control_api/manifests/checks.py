@@ -8,6 +8,7 @@ from typing import Final
 from control_api.manifests.shapes import Report, Section
 from control_api.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
+from scheduling.calendars import ExclusionCalendar
 from scheduling.instants import from_us
 from scheduling.probe import probe
 from schemas.endpoints import check_endpoint
@@ -20,6 +21,7 @@ _KEYS: Final = {
     "starts_at": "starts_at",
     "ends_at": "ends_at",
     "exclusions": "exclude",
+    "calendars": "calendars",
     "gap": "gap",
     "fold": "fold",
 }
@@ -53,9 +55,15 @@ class ScheduleCheck:
     _seen: dict[object, InvalidRecurrence | None] = field(default_factory=dict)
 
     def __call__(
-        self, section: Section, trigger: TriggerSpec, *, tenant: str, defaults: Section | None
+        self,
+        section: Section,
+        trigger: TriggerSpec,
+        *,
+        tenant: str,
+        defaults: Section | None,
+        calendars: tuple[ExclusionCalendar, ...] = (),
     ) -> None:
-        refused = self._refusal(trigger, (tenant, section.name))
+        refused = self._refusal(trigger, (tenant, section.name), calendars)
         if refused is None:
             return
         key = _KEYS.get(refused.field, "schedule")
@@ -63,7 +71,12 @@ class ScheduleCheck:
         path = f"{section.path}.{key}" if place is section else place.path
         self.report.add(place.mark, path, _message(refused, key))
 
-    def _refusal(self, trigger: TriggerSpec, identity: tuple[str, str]) -> InvalidRecurrence | None:
+    def _refusal(
+        self,
+        trigger: TriggerSpec,
+        identity: tuple[str, str],
+        calendars: tuple[ExclusionCalendar, ...],
+    ) -> InvalidRecurrence | None:
         known = (
             trigger.schedule,
             trigger.zone,
@@ -72,25 +85,30 @@ class ScheduleCheck:
             trigger.starts_at_us,
             trigger.ends_at_us,
             trigger.excluded_on,
+            calendars,
             identity if any("H" in member.upper() for member in trigger.schedule) else None,
         )
         if known not in self._seen:
-            self._seen[known] = _compiled_refusal(trigger, identity, self.now_us)
+            self._seen[known] = _compiled_refusal(trigger, identity, calendars, now_us=self.now_us)
         return self._seen[known]
 
 
-def unknown_target(name: str, names: Sequence[str]) -> str:
-    """What to say about a target that the tenant does not have."""
+def unknown_name(kind: str, name: str, names: Sequence[str]) -> str:
+    """What to say about a target or a calendar that the tenant does not have."""
     if not names:
-        return "the tenant has no targets: add one under `targets:`"
+        return f"the tenant has no {kind}s: add one under `{kind}s:`"
     close = did_you_mean(name, names)
     shown = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
-    hint = f"did you mean `{close[0]}`?" if close else f"the tenant's targets are {shown}"
-    return f"no target {echoed(name)} in this tenant: {hint}"
+    hint = f"did you mean `{close[0]}`?" if close else f"the tenant's {kind}s are {shown}"
+    return f"no {kind} {echoed(name)} in this tenant: {hint}"
 
 
 def _compiled_refusal(
-    trigger: TriggerSpec, identity: tuple[str, str], now_us: int
+    trigger: TriggerSpec,
+    identity: tuple[str, str],
+    calendars: tuple[ExclusionCalendar, ...],
+    *,
+    now_us: int,
 ) -> InvalidRecurrence | None:
     """Why the trigger's recurrence cannot be used, or None."""
     expression = trigger.schedule if len(trigger.schedule) > 1 else trigger.schedule[0]
@@ -103,6 +121,7 @@ def _compiled_refusal(
             starts_at=_moment(trigger.starts_at_us),
             ends_at=_moment(trigger.ends_at_us),
             exclusions=trigger.excluded_on,
+            calendars=calendars,
             identity=identity,
         )
         probe(expression, trigger.zone, recurrence, now_us)

@@ -1,10 +1,11 @@
 """Reads a manifest: all of its problems at once, each with its line, or the records to apply."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
-from control_api.manifests.checks import ScheduleCheck, TargetCheck, unknown_target
+from control_api.manifests.checks import ScheduleCheck, TargetCheck, unknown_name
 from control_api.manifests.problems import ManifestErrors, Mark, Problem
 from control_api.manifests.shapes import (
     Report,
@@ -14,14 +15,22 @@ from control_api.manifests.shapes import (
 )
 from control_api.manifests.text import to_yaml
 from control_api.manifests.yaml_tree import read_tree
-from schemas.manifest import Manifest, QuotaSpec, TargetSpec, TenantSpec, TriggerSpec
+from scheduling.calendars import ExclusionCalendar
+from schemas.manifest import (
+    CalendarSpec,
+    Manifest,
+    QuotaSpec,
+    TargetSpec,
+    TenantSpec,
+    TriggerSpec,
+)
 from schemas.manifest_fields import name_problem
 from schemas.refusals import keys_of, shown_key, unknown_key
 
 __all__ = ["ManifestErrors", "Problem", "load_manifest", "to_yaml"]
 
 _QUOTA_KEYS: Final = keys_of(QuotaSpec)
-_TENANT_KEYS: Final = _QUOTA_KEYS | {"targets", "defaults", "triggers"}
+_TENANT_KEYS: Final = _QUOTA_KEYS | {"calendars", "targets", "defaults", "triggers"}
 _OWN_KEYS: Final = frozenset({"schedule", "payload", "paused", "pause_note"})
 _DEFAULT_KEYS: Final = keys_of(TriggerSpec) - _OWN_KEYS
 _TARGET_FILLERS: Final = {"url": "https://example.com/"}
@@ -75,15 +84,24 @@ class _Reader:
         quotas = validated(QuotaSpec, tenant.keeping(_QUOTA_KEYS), report=self.report)
         targets = self._members(tenant, "targets", self._target)
         defaults = self._defaults(tenant)
-        target_names = _keys_under(tenant, "targets")
-
-        def read_trigger(section: Section) -> TriggerSpec | None:
-            return self._trigger(tenant, section, defaults=defaults, target_names=target_names)
-
-        triggers = self._members(tenant, "triggers", read_trigger)
+        calendars = self._members(tenant, "calendars", self._calendar)
+        around = _Around(
+            tenant,
+            defaults,
+            _keys_under(tenant, "targets"),
+            _keys_under(tenant, "calendars"),
+            {name: _excluded(name, spec) for name, spec in calendars.items()},
+        )
+        triggers = self._members(tenant, "triggers", partial(self._trigger, around))
         if quotas is None:
             return None
-        return TenantSpec(**quotas.model_dump(), targets=targets, triggers=triggers)
+        return TenantSpec(
+            **quotas.model_dump(), calendars=calendars, targets=targets, triggers=triggers
+        )
+
+    def _calendar(self, section: Section) -> CalendarSpec | None:
+        self.lines[section.path] = section.mark.line
+        return validated(CalendarSpec, section, report=self.report)
 
     def _target(self, section: Section) -> TargetSpec | None:
         self.lines[section.path] = section.mark.line
@@ -92,26 +110,31 @@ class _Reader:
             self.check_target(section, target)
         return target
 
-    def _trigger(
-        self,
-        tenant: Section,
-        section: Section,
-        *,
-        defaults: Section | None,
-        target_names: Sequence[str],
-    ) -> TriggerSpec | None:
+    def _trigger(self, around: "_Around", section: Section) -> TriggerSpec | None:
+        defaults = around.defaults
         self.lines[section.path] = section.mark.line
         trigger = validated(
             TriggerSpec, section, report=self.report, defaults=defaults, fillers=_TRIGGER_FILLERS
         )
         if trigger is None:
             return None
-        if trigger.target not in target_names:
-            place = section.child("target") or (defaults and defaults.child("target")) or section
-            path = f"{section.path}.target" if place is section else place.path
-            self.report.add(place.mark, path, unknown_target(trigger.target, target_names))
-        self.check_schedule(section, trigger, tenant=tenant.name, defaults=defaults)
+        if trigger.target not in around.target_names:
+            text = unknown_name("target", trigger.target, around.target_names)
+            self._blame(section, "target", text, defaults=defaults)
+        for name in trigger.calendars:
+            if name not in around.calendar_names:
+                text = unknown_name("calendar", name, around.calendar_names)
+                self._blame(section, "calendars", text, defaults=defaults)
+        used = [around.excluded[name] for name in trigger.calendars if name in around.excluded]
+        self.check_schedule(
+            section, trigger, tenant=around.tenant.name, defaults=defaults, calendars=tuple(used)
+        )
         return trigger
+
+    def _blame(self, section: Section, key: str, text: str, *, defaults: Section | None) -> None:
+        place = section.child(key) or (defaults and defaults.child(key)) or section
+        path = f"{section.path}.{key}" if place is section else place.path
+        self.report.add(place.mark, path, text)
 
     def _defaults(self, tenant: Section) -> Section | None:
         section = tenant.child("defaults")
@@ -146,6 +169,21 @@ class _Reader:
                 shown = shown_key(key)
                 path = f"{section.path}.{shown}" if section.path else shown
                 self.report.add(mark, path, unknown_key(key, known))
+
+
+class _Around(NamedTuple):
+    """What a trigger's section rests on in its tenant; names also of members with a mistake."""
+
+    tenant: Section
+    defaults: Section | None
+    target_names: Sequence[str]
+    calendar_names: Sequence[str]
+    excluded: Mapping[str, ExclusionCalendar]
+
+
+def _excluded(name: str, spec: CalendarSpec) -> ExclusionCalendar:
+    """A calendar that no store has seen yet."""
+    return ExclusionCalendar(name, 0, spec.all_dates())
 
 
 def _keys_under(section: Section, key: str) -> Sequence[str]:

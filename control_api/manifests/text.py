@@ -11,7 +11,7 @@ from scheduling.instants import to_text
 from schemas.manifest import Manifest, TenantSpec, TriggerSpec
 from schemas.manifest_fields import duration_text
 
-_MEMBERS = frozenset({"targets", "triggers"})
+_MEMBERS = frozenset({"calendars", "targets", "triggers"})
 
 
 def to_yaml(manifest: Manifest) -> str:
@@ -53,8 +53,10 @@ def _is_plain_text(text: str) -> bool:
 
 
 def _tenant(tenant: TenantSpec) -> dict[str, Any]:
+    calendars = {name: _written(calendar) for name, calendar in tenant.calendars.items()}
     return {
         **_written(tenant, without=_MEMBERS),
+        **({"calendars": calendars} if calendars else {}),
         "targets": {name: _written(target) for name, target in tenant.targets.items()},
         "triggers": {name: _written(trigger) for name, trigger in tenant.triggers.items()},
     }
@@ -79,7 +81,9 @@ def _as_written(spec: BaseModel, name: str, value: Any) -> Any:
         return spec.payload
     if name == "schedule":
         return value[0] if len(value) == 1 else list(value)
-    if name == "excluded_on":
+    if name in ("rules", "calendars"):
+        return list(value)
+    if name in ("excluded_on", "dates"):
         return [day.isoformat() for day in value]
     if name.endswith("_us"):
         return to_text(value)
