@@ -463,7 +463,8 @@ def test_one_off_in_the_past_still_loads() -> None:
             "tenants:\n  acme:\n    defaults: {schedule: x}\n",
             "3: tenants.acme.defaults.schedule: unknown key 'schedule': the keys here are "
             "calendars, ends_at, exclude, fold, gap, horizon, max_fires, missed, outcome_window, "
-            "overlap, response_is_outcome, resume, retry, run_timeout, smear_s, starts_at, target, zone",
+            "overlap, response_is_outcome, resume, retry, run_timeout, smear_s, starts_at, "
+            "target, zone",
             id="not-a-default",
         ),
         pytest.param(
