@@ -17,6 +17,7 @@ _FIELDS: Final = {
     "starts_at": "starts_at",
     "ends_at": "ends_at",
     "exclusions": "exclude",
+    "calendars": "calendars",
     "gap": "gap",
     "fold": "fold",
 }
@@ -36,6 +37,7 @@ def definition_of(
         starts_us=spec.starts_at_us,
         ends_us=spec.ends_at_us,
         exclusions=tuple(day.isoformat() for day in spec.excluded_on),
+        calendars=spec.calendars,
         max_fires=spec.max_fires,
         smear_s=smear_s if spec.smear_s is None else spec.smear_s,
         missed_policy=spec.missed_policy,
