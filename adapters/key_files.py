@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from adapters.file_sync import sync_descriptor, sync_folder
 from ports.errors import StoreRefused, StoreUnavailable
 
 _FOLDER_MODE = 0o700
@@ -32,22 +33,13 @@ def create_key_file(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            sync_descriptor(file.fileno())
         # Another process was first, or the key was deleted at this very moment.
         with suppress(FileExistsError, FileNotFoundError):
             path.hardlink_to(draft)
     finally:
         draft.unlink(missing_ok=True)
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """A new name, or its absence, survives a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import tink
 from tink import aead, secret_key_access
 
-from adapters.key_files import create_key_file, make_key_folder, sync_folder, translated
+from adapters.file_sync import sync_folder
+from adapters.key_files import create_key_file, make_key_folder, translated
 from ports.errors import PayloadUnreadable, StoreCorrupt, StoreUnavailable
 from ports.payload_keys import PayloadKeysPort
 

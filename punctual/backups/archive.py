@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from adapters.file_sync import sync_descriptor
 from ports.errors import StoreCorrupt, StoreRefused
 from punctual.backups.contents import CONTENTS_NAME, Contents, Member, read_contents
 from scheduling.instants import from_us
@@ -24,7 +25,7 @@ _DAMAGE: Final = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
-    RuntimeError,  # also NotImplementedError: a kind of zip that this program never writes
+    RuntimeError,  # encrypted, or of a kind that this program never writes
     UnicodeDecodeError,
     ValueError,
 )
@@ -128,16 +129,7 @@ def open_new(path: Path) -> BinaryIO:
 def sync_file(file: BinaryIO) -> None:
     """What was written survives a power cut."""
     file.flush()
-    os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """The names in it survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_descriptor(file.fileno())
 
 
 def _copied(

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adapters.file_sync import sync_folder
 from adapters.sqlite_backup import StoreSnapshot, check_sqlite_copy, pinned_snapshot
 from ports.errors import StoreRefused
-from punctual.backups.archive import open_new, opened_archive, sync_file, sync_folder, write_archive
+from punctual.backups.archive import open_new, opened_archive, sync_file, write_archive
 from punctual.backups.contents import FORMAT, Contents, Member, is_member_name
 from punctual.data_folder import KEYS_FOLDER, STORE_FILE
 from punctual.local_files import TOKEN_FILE

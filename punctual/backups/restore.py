@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adapters.file_sync import sync_folder
 from adapters.sqlite_backup import check_sqlite_copy
 from adapters.sqlite_inspection import inspected
 from ports.changes import PauseTrigger
 from ports.errors import PortError, StoreRefused
 from ports.records import AuditRecord
 from ports.store import Store
-from punctual.backups.archive import Archive, opened_archive, sync_folder
+from punctual.backups.archive import Archive, opened_archive
 from punctual.backups.contents import Contents
 from punctual.backups.swap import mark_unfinished, occupied_by, restrict_modes, swap_in, unmark
 from punctual.data_folder import STORE_FILE, UNFINISHED_FILE, open_data_folder

@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from punctual.backups.archive import open_new, sync_folder
+from adapters.file_sync import sync_folder
+from punctual.backups.archive import open_new
 from punctual.data_folder import KEYS_FOLDER, STORE_FILE, UNFINISHED_FILE
 from punctual.local_files import TOKEN_FILE
 

@@ -67,7 +67,9 @@ def check_up(
 
 def _store(options: CheckupOptions, owners: list[Owner], *, now_us: int) -> Iterator[Finding]:
     file = options.data / STORE_FILE
-    yield check_disk(options.data, store_bytes=file.stat().st_size)
+    log = file.with_name(f"{STORE_FILE}-wal")
+    store_bytes = sum(path.stat().st_size for path in (file, log) if path.exists())
+    yield check_disk(options.data, store_bytes=store_bytes)
     with inspected(file) as look:
         schema = check_schema(look)
         yield fine("store", f"{file} opens")

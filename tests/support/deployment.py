@@ -60,6 +60,10 @@ def parse_command(arguments: list[str]) -> dict[str, Any]:
     name, *rest = arguments
     command = cli.get_command(click.Context(cli), name)
     assert command is not None, name
+    if isinstance(command, click.Group):
+        name, *rest = rest
+        command = command.get_command(click.Context(command), name)
+        assert command is not None, name
     return command.make_context(name, rest).params
 
 

@@ -58,7 +58,7 @@ def examine(punctual: CommandLine, *, check_s: float = 20.0) -> dict[str, Findin
     return {"port" if each.check.startswith("port") else each.check: each for each in found}
 
 
-def expect(finding: Finding, level: Level, found: str, remedy: str = "") -> None:
+def expect_finding(finding: Finding, level: Level, found: str, remedy: str = "") -> None:
     assert finding.level is level, finding
     assert found in finding.found, finding
     assert remedy in finding.remedy, finding
@@ -102,26 +102,30 @@ def test_doctor_names_what_others_may_read(
 def test_doctor_names_a_key_that_others_may_read(punctual: CommandLine) -> None:
     (key,) = (punctual.data / "keys").glob("*.json")
     key.chmod(0o644)
-    expect(examine(punctual)["key files"], Level.FAIL, f"others may read {key}", "chmod -R")
+    expect_finding(examine(punctual)["key files"], Level.FAIL, f"others may read {key}", "chmod -R")
 
 
 def test_doctor_without_a_token_says_who_makes_it(punctual: CommandLine) -> None:
     (punctual.data / "token").unlink()
-    expect(examine(punctual)["token file"], Level.WARN, "there is no", "`punctual up` makes it")
+    expect_finding(
+        examine(punctual)["token file"], Level.WARN, "there is no", "`punctual up` makes it"
+    )
 
 
 def test_doctor_of_a_folder_without_keys_fails(punctual: CommandLine) -> None:
     shutil.rmtree(punctual.data / "keys")
     found = examine(punctual)
-    expect(found["key files"], Level.WARN, "there is no", "restore it from a backup")
-    expect(found["payload keys"], Level.FAIL, "all are gone, of 1 tenant", "from a backup")
+    expect_finding(found["key files"], Level.WARN, "there is no", "restore it from a backup")
+    expect_finding(found["payload keys"], Level.FAIL, "all are gone, of 1 tenant", "from a backup")
     assert not (punctual.data / "keys").exists(), "looking makes nothing"
 
 
 def test_doctor_names_a_tenant_whose_key_does_not_fit(punctual: CommandLine) -> None:
     (key,) = (punctual.data / "keys").glob("*.json")
     key.write_text("{}")
-    expect(examine(punctual)["payload keys"], Level.FAIL, "cannot be read for acme", "backup")
+    expect_finding(
+        examine(punctual)["payload keys"], Level.FAIL, "cannot be read for acme", "backup"
+    )
 
 
 def test_doctor_of_an_older_schema_leaves_it_and_says_to_take_a_backup(tmp_path: Path) -> None:
@@ -131,7 +135,9 @@ def test_doctor_of_an_older_schema_leaves_it_and_says_to_take_a_backup(tmp_path:
     options = CheckupOptions(data=tmp_path, host="127.0.0.1", port=free_port(), check_s=20)
     found = {each.check: each for each in check_up(options, now_us=0, kernel=lambda: GOOD)}
     newest = len(migrations())
-    expect(found["schema"], Level.WARN, f"version 1; the next start brings it to {newest}", "take")
+    expect_finding(
+        found["schema"], Level.WARN, f"version 1; the next start brings it to {newest}", "take"
+    )
     assert Level.FAIL not in {each.level for each in found.values()}
     with closing(sqlite3.connect(tmp_path / "punctual.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
@@ -140,7 +146,9 @@ def test_doctor_of_an_older_schema_leaves_it_and_says_to_take_a_backup(tmp_path:
 def test_doctor_of_a_newer_schema_fails_and_looks_no_further(punctual: CommandLine) -> None:
     punctual.plant("PRAGMA user_version=99")
     found = examine(punctual)
-    expect(found["schema"], Level.FAIL, "version 99, this program knows up to", "upgrade punctual")
+    expect_finding(
+        found["schema"], Level.FAIL, "version 99, this program knows up to", "upgrade punctual"
+    )
     assert "leases" not in found
 
 
@@ -148,7 +156,7 @@ def test_doctor_of_a_file_that_is_no_store_fails(tmp_path: Path) -> None:
     (tmp_path / "punctual.db").write_text("a letter to a friend, longer than a header" * 9)
     options = CheckupOptions(data=tmp_path, host="127.0.0.1", port=free_port(), check_s=20)
     found = {each.check: each for each in check_up(options, now_us=0, kernel=lambda: GOOD)}
-    expect(found["store"], Level.FAIL, "not a punctual store", "restore a backup")
+    expect_finding(found["store"], Level.FAIL, "not a punctual store", "restore a backup")
 
 
 def test_doctor_of_a_damaged_store_fails(punctual: CommandLine) -> None:
@@ -160,7 +168,7 @@ def test_doctor_of_a_damaged_store_fails(punctual: CommandLine) -> None:
     text = bytearray(store.read_bytes())
     text[(page - 1) * 4096 : (page - 1) * 4096 + 64] = b"\xff" * 64
     store.write_bytes(text)
-    expect(examine(punctual)["integrity"], Level.FAIL, "", "restore a backup")
+    expect_finding(examine(punctual)["integrity"], Level.FAIL, "", "restore a backup")
 
 
 def test_doctor_ends_a_long_check_of_the_pages(punctual: CommandLine) -> None:
@@ -170,29 +178,33 @@ def test_doctor_ends_a_long_check_of_the_pages(punctual: CommandLine) -> None:
         "SELECT 'test', 'ballast', n FROM n"
     )
     found = examine(punctual, check_s=0.0)
-    expect(found["integrity"], Level.WARN, "not checked to the end within 0 s", "--check-s")
+    expect_finding(found["integrity"], Level.WARN, "not checked to the end within 0 s", "--check-s")
     assert found["quarantine"].level is Level.OK, "the checks after it go on"
 
 
 def test_doctor_names_zone_data_that_is_not_the_pinned_one(punctual: CommandLine) -> None:
     punctual.plant("UPDATE tzdata_pin SET version = '1999a'")
-    expect(examine(punctual)["tzdata"], Level.FAIL, "pinned to 1999a", "punctual tzdata adopt")
+    expect_finding(
+        examine(punctual)["tzdata"], Level.FAIL, "pinned to 1999a", "punctual tzdata adopt"
+    )
 
 
 def test_doctor_tells_when_nobody_decides(punctual: CommandLine) -> None:
     punctual.service.stop()
-    expect(examine(punctual)["leases"], Level.WARN, "nobody decides", "start `punctual up`")
+    expect_finding(examine(punctual)["leases"], Level.WARN, "nobody decides", "start `punctual up`")
 
 
 def test_doctor_tells_what_has_died(punctual: CommandLine) -> None:
     punctual.plant("UPDATE partition_lease SET owner_id = 'dead', expires_at = 1 WHERE "
                    "partition_id < 100")  # fmt: skip
-    expect(examine(punctual)["leases"], Level.WARN, "one decide 156 partitions, others have died")
+    expect_finding(
+        examine(punctual)["leases"], Level.WARN, "one decide 156 partitions, others have died"
+    )
 
 
 def test_doctor_names_quarantined_triggers(punctual: CommandLine) -> None:
     punctual.plant("UPDATE trigger SET state = 'quarantined'")
-    expect(
+    expect_finding(
         examine(punctual)["quarantine"], Level.WARN, "acme/minutely", "punctual why acme/minutely"
     )
 
@@ -200,7 +212,7 @@ def test_doctor_names_quarantined_triggers(punctual: CommandLine) -> None:
 def test_doctor_tells_of_cursors_ahead_of_the_clock(punctual: CommandLine) -> None:
     punctual.plant("UPDATE due_index_row SET decided_through = 4102444800000000")
     found = "1 trigger silent until 2100-01-01 00:00:00Z"
-    expect(examine(punctual)["cursors"], Level.WARN, found, "the clock is right")
+    expect_finding(examine(punctual)["cursors"], Level.WARN, found, "the clock is right")
 
 
 def test_doctor_tells_of_dead_letters_and_of_a_relay_that_lags(punctual: CommandLine) -> None:
@@ -212,16 +224,16 @@ def test_doctor_tells_of_dead_letters_and_of_a_relay_that_lags(punctual: Command
     )
     punctual.plant("UPDATE outbox SET sent_at = NULL, created_at = ?", since_us)
     found = examine(punctual)
-    expect(found["dead letters"], Level.WARN, "1, the oldest 1 h 02 m old", "dead_letter")
-    expect(found["outbox"], Level.WARN, "wait, the oldest for 1 h 02 m", "the relay inside")
+    expect_finding(found["dead letters"], Level.WARN, "1, the oldest 1 h 02 m old", "dead_letter")
+    expect_finding(found["outbox"], Level.WARN, "wait, the oldest for 1 h 02 m", "the relay inside")
 
 
 def test_doctor_tells_of_an_unfinished_restore_and_of_its_leftovers(punctual: CommandLine) -> None:
     (punctual.data / UNFINISHED_FILE).touch()
     (punctual.data / ".restore.abc").mkdir()
     found = examine(punctual)
-    expect(found["folder"], Level.FAIL, "was cut off half way", "punctual restore")
-    expect(found["leftovers"], Level.WARN, ".restore.abc", "remove it")
+    expect_finding(found["folder"], Level.FAIL, "was cut off half way", "punctual restore")
+    expect_finding(found["leftovers"], Level.WARN, ".restore.abc", "remove it")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +286,7 @@ def test_doctor_tells_of_an_unfinished_restore_and_of_its_leftovers(punctual: Co
 def test_doctor_of_the_machine_judges_what_it_is_told(
     finding: Finding, level: Level, found: str, remedy: str
 ) -> None:
-    expect(finding, level, found, remedy)
+    expect_finding(finding, level, found, remedy)
 
 
 def test_doctor_reads_how_sqlite_was_built() -> None:
@@ -299,10 +311,10 @@ def test_doctor_names_a_port_that_somebody_else_has() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         taken.close()
-        expect(check_port("127.0.0.1", port), Level.OK, "free")
+        expect_finding(check_port("127.0.0.1", port), Level.OK, "free")
     with socket.create_server(("127.0.0.1", port)):
         finding = check_port("127.0.0.1", port)
-    expect(finding, Level.WARN, "cannot be had", "--port")
+    expect_finding(finding, Level.WARN, "cannot be had", "--port")
 
 
 def test_doctor_command_ends_with_1_when_a_check_fails_and_0_when_none_does(
