@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from control_api.edge import Edge
 from control_api.health import Health
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
-from control_api.routes import health as health_routes
 from control_api.routes import fires, history, outcomes, privileged, tenants, triggers
+from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
 from scheduling.limits import API_THREADS

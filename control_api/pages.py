@@ -13,10 +13,13 @@ Item = TypeVar("Item")
 
 def page_of(items: list[Item], last: Sequence[str], *, limit: int) -> Page[Item]:
     """A page; a full one has a cursor, made of the place of its last row."""
-    cursor = None
-    if items and len(items) >= limit:
-        cursor = base64.urlsafe_b64encode(json.dumps(list(last)).encode()).decode().rstrip("=")
-    return Page[Item](items=items, cursor=cursor)
+    is_full = bool(items) and len(items) >= limit
+    return Page[Item](items=items, cursor=cursor_of(last) if is_full else None)
+
+
+def cursor_of(place: Sequence[str]) -> str:
+    """The text that stands for a place in a list."""
+    return base64.urlsafe_b64encode(json.dumps(list(place)).encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str | None, parts: int) -> list[str] | None:
@@ -33,6 +36,11 @@ def read_cursor(cursor: str | None, parts: int) -> list[str] | None:
         or len(found) != parts
         or not all(isinstance(part, str) for part in found)
     ):
-        detail = "cursor: send the cursor of the last answer as it came, with the same filters"
-        raise ApiProblem(400, "bad_cursor", detail, fields=[FieldProblem("cursor", detail)])
+        raise bad_cursor()
     return found
+
+
+def bad_cursor() -> ApiProblem:
+    """For a cursor that is none of this list."""
+    detail = "cursor: send the cursor of the last answer as it came, with the same filters"
+    return ApiProblem(400, "bad_cursor", detail, fields=[FieldProblem("cursor", detail)])

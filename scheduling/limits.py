@@ -114,6 +114,9 @@ ANONYMOUS_REQUESTS_PER_MINUTE: Final = 600  # of one address on routes without a
 REFUSED_TOKENS_PER_MINUTE: Final = 30  # of one address; more would be guessing
 REFUSED_ACTS_PER_MINUTE: Final = 60  # of one principal; each refusal of privilege is audited
 API_THREADS: Final = 8  # the store has one writer; more threads would only wait for it
+FIRES_SEARCHED_MAX: Final = 20_000  # of one request with a rare filter; its cursor goes on
+CHANGES_OVERLAP_US: Final = 2_000_000  # a commit may become visible so long after its date
+EVENTS_SEARCHED_MAX: Final = 5_000  # of one request for a tenant's events
 IDEMPOTENCY_KEPT_US: Final = 86_400_000_000
 IDEMPOTENCY_SWEEP_ROWS_MAX: Final = 100  # expired keys that a request with a new one deletes
 

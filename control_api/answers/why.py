@@ -116,7 +116,7 @@ def _decided_without(facts: WhyFacts) -> Answer | None:
         return None
     limit = None if facts.definition is None else facts.definition.max_fires
     if limit is not None:
-        reason = f"it had fired its {limit:,} times"
+        reason = f"it had fired its {_times(limit)}"
     else:
         reason = (
             f"everything through {facts.moment(facts.trigger.decided_through_us)} is decided, and "
@@ -144,8 +144,9 @@ def _stopped(facts: WhyFacts) -> Answer | None:
     if trigger.state is TriggerState.FINISHED:
         limit = None if facts.definition is None else facts.definition.max_fires
         is_full = limit is not None and trigger.fired_count >= limit
-        why_so = f"it has fired its {limit:,} times" if is_full else "its schedule has ended"
-        return Answer("not_due", f"{facts.subject} will not fire at {facts.when}: {why_so}.")
+        why_so = f"it has fired its {_times(limit or 0)}" if is_full else "its schedule has ended"
+        verb = "did" if facts.instant_us <= facts.now_us else "will"
+        return Answer("not_due", f"{facts.subject} {verb} not fire at {facts.when}: {why_so}.")
     return None
 
 
@@ -155,7 +156,7 @@ def _over_limit(facts: WhyFacts) -> Answer | None:
     limit = facts.definition.max_fires or 0
     return Answer(
         "not_due",
-        f"{facts.subject} will not fire at {facts.when}: by then it has fired its {limit:,} times.",
+        f"{facts.subject} will not fire at {facts.when}: by then it has fired its {_times(limit)}.",
     )
 
 
@@ -216,6 +217,10 @@ _REASONS: Final[tuple[Callable[[WhyFacts], Answer | None], ...]] = (
 
 def _not_decided(facts: WhyFacts) -> str:
     return f"{facts.subject} for {facts.when} is not decided"
+
+
+def _times(limit: int) -> str:
+    return "one time" if limit == 1 else f"{limit:,} times"
 
 
 def _is_not(facts: WhyFacts) -> str:

@@ -71,7 +71,9 @@ def _answered(facts: WhyFacts, row: FireRecord) -> str:
     number = "" if attempt is None else f" on attempt {attempt.n}"
     if attempt is not None and attempt.n > 1:
         number += f" (the first {attempt.n - 1} failed)" if attempt.n > 2 else " (the first failed)"
-    said = "" if attempt is None else f" with {_said(attempt)}"
+    # The work may have reported before its answer came.
+    is_answered = attempt is not None and attempt.finished_us is not None
+    said = f" with {_said(attempt)}" if attempt is not None and is_answered else ""
     catch_up = ", on the catch-up lane" if row.lane is Lane.CATCH_UP else ""
     sent = f"sent {late}{catch_up}, and the target took it{number}{said}"
     if row.state is FireState.ACCEPTED:

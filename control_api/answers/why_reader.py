@@ -71,6 +71,9 @@ class FactReader:
         version = self._version_at(instant_us, row)
         definition, rules = self._definition(version), self._rules(version)
         near = _neighbours(rules, instant_us)
+        if row is None and instant_us < self.trigger.created_us:
+            # What lies beside it there was never due: the first that was is worth telling.
+            near = near._replace(after_us=_neighbours(rules, self.trigger.created_us).after_us)
         others = self._others(instant_us)
         if row is None and not near.is_instant and others:
             row, *others = others

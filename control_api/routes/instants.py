@@ -14,10 +14,15 @@ def _instant_us(value: object) -> int | None:
         return value
     try:
         if isinstance(value, str) and "T" in value:
-            return from_text(value)
+            return from_text(plus_again(value))
     except (ValueError, OverflowError):
         pass
     raise refusal("write an instant as 2026-12-24T17:00:00Z")
+
+
+def plus_again(text: str) -> str:
+    """An instant whose offset lost its plus: in a query `+` stands for a space."""
+    return text.replace(" ", "+") if "T" in text else text
 
 
 InstantQuery = Annotated[

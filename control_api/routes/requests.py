@@ -5,15 +5,17 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
 
-from control_api.call import Call, read_match
+from control_api.call import Call, Match, read_match
 from control_api.edge import checked_key
-from control_api.problems import MEDIA_TYPE
+from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem
 from control_api.replies import Reply
 from control_api.services import Services
 from ports.authenticator import Principal
 from ports.changes import IdempotentRequest
 from schemas.api.common import Problem
+from schemas.refusals import did_you_mean, shown_key
 
+_OTHER_WORDS = {"from": "since", "to": "through", "until": "through", "name": "trigger"}
 _WHAT = {
     400: "The request cannot be read.",
     401: "No valid token.",
@@ -33,7 +35,7 @@ _WHAT = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documented refusals of a route; those that any route may answer are always among them."""
-    always = (400, 401, 403, 404, 422, 429, 503)
+    always = (400, 401, 403, 404, 413, 422, 429, 503)
     return {
         status: {
             "description": _WHAT[status],
@@ -44,10 +46,16 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-WRITES = problems(409, 412, 413, 415, 428)
+WRITES = problems(409, 412, 415, 428)
+ACTS = problems(409, 412, 415)
+PLAIN = problems(409, 415)
+_IfMatch = Annotated[str | None, Header(description="The ETag that is replaced, or *")]
+_IfNoneMatch = Annotated[str | None, Header(description="* to create only")]
+_Key = Annotated[str | None, Header(description="Makes the request repeatable for a day")]
 
 
 async def _read_call(request: Request) -> Call:
+    _check_query(request)
     services: Services = request.app.state.services
     principal: Principal = request.state.principal
     return Call(services=services, principal=principal)
@@ -55,12 +63,30 @@ async def _read_call(request: Request) -> Call:
 
 async def _write_call(
     request: Request,
-    if_match: Annotated[str | None, Header(description="The ETag that is replaced, or *")] = None,
-    if_none_match: Annotated[str | None, Header(description="* to create only")] = None,
-    idempotency_key: Annotated[
-        str | None, Header(description="Makes the request repeatable for a day")
-    ] = None,
+    if_match: _IfMatch = None,
+    if_none_match: _IfNoneMatch = None,
+    idempotency_key: _Key = None,
 ) -> Call:
+    _check_once(request, "If-Match", "If-None-Match")
+    return _changing(request, idempotency_key, match=read_match(if_match, if_none_match))
+
+
+async def _act_call(
+    request: Request, if_match: _IfMatch = None, idempotency_key: _Key = None
+) -> Call:
+    _check_once(request, "If-Match")
+    _check_without(request, "If-None-Match")
+    return _changing(request, idempotency_key, match=read_match(if_match, None))
+
+
+async def _plain_call(request: Request, idempotency_key: _Key = None) -> Call:
+    _check_without(request, "If-Match", "If-None-Match")
+    return _changing(request, idempotency_key, match=Match())
+
+
+def _changing(request: Request, idempotency_key: str | None, *, match: Match) -> Call:
+    _check_query(request)
+    _check_once(request, "Idempotency-Key")
     services: Services = request.app.state.services
     principal: Principal = request.state.principal
     key = checked_key(idempotency_key)
@@ -69,16 +95,54 @@ async def _write_call(
         repeatable = IdempotentRequest(
             principal_id=principal.principal_id, key=key, fingerprint=request.state.fingerprint
         )
-    return Call(
-        services=services,
-        principal=principal,
-        match=read_match(if_match, if_none_match),
-        request=repeatable,
-    )
+    return Call(services=services, principal=principal, match=match, request=repeatable)
+
+
+def _check_without(request: Request, *names: str) -> None:
+    """A precondition that nobody looks at must not be taken for one that held."""
+    for name in names:
+        if name in request.headers:
+            detail = f"{name}: this route does not look at it: leave it out"
+            raise ApiProblem(400, "bad_precondition", detail, fields=[FieldProblem(name, detail)])
+
+
+def _check_once(request: Request, *names: str) -> None:
+    for name in names:
+        if len(request.headers.getlist(name)) > 1:
+            detail = f"{name}: it came twice: send one"
+            raise ApiProblem(400, "bad_header", detail, fields=[FieldProblem(name, detail)])
+
+
+def _check_query(request: Request) -> None:
+    """Refuse a parameter that nobody reads: a slip in a filter must not widen the answer."""
+    if not request.query_params:
+        return
+    known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
+    unknown = sorted(set(request.query_params) - set(known))
+    if unknown:
+        fields = [FieldProblem(shown_key(key), _unknown_parameter(key, known)) for key in unknown]
+        detail = "; ".join(each.detail for each in fields)
+        raise ApiProblem(422, "invalid", detail, fields=fields)
+
+
+def _unknown_parameter(key: str, known: list[str]) -> str:
+    text = f"unknown parameter {shown_key(key)!r}"
+    if not known:
+        return f"{text}: this path takes none"
+    meant = _OTHER_WORDS.get(key)
+    close = [meant] if meant in known else did_you_mean(key, known)
+    if close:
+        return f"{text}: did you mean `{close[0]}`?"
+    return f"{text}: this path takes {', '.join(known)}"
 
 
 Read = Annotated[Call, Depends(_read_call)]
 Write = Annotated[Call, Depends(_write_call)]
+"""For PUT of something that has an ETag."""
+Act = Annotated[Call, Depends(_act_call)]
+"""For what is done to something that has an ETag."""
+Plain = Annotated[Call, Depends(_plain_call)]
+"""For what takes no precondition."""
 
 
 def respond(response: Response, reply: Reply[Any]) -> BaseModel:

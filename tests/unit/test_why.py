@@ -514,13 +514,13 @@ UNDECIDED = [
             "definition": a_definition(zone="Europe/Berlin", max_fires=3),
         },
         "not_due",
-        "acme/nightly will not fire at Mon 2026-06-01 09:00:00 +02:00: it has fired its 3 times.",
+        "acme/nightly did not fire at Mon 2026-06-01 09:00:00 +02:00: it has fired its 3 times.",
         id="fired-its-limit",
     ),
     pytest.param(
         {"trigger": a_trigger_record(state=TriggerState.FINISHED)},
         "not_due",
-        "acme/nightly will not fire at Mon 2026-06-01 09:00:00 +02:00: its schedule has ended.",
+        "acme/nightly did not fire at Mon 2026-06-01 09:00:00 +02:00: its schedule has ended.",
         id="ended",
     ),
     pytest.param(
