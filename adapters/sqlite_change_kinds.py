@@ -10,7 +10,7 @@ from adapters.sqlite_host_changes import allow_host, disallow_host
 from adapters.sqlite_principal_changes import add_grant, create_token, remove_grant, revoke_token
 from adapters.sqlite_runs import cancel_fire, run_trigger
 from adapters.sqlite_target_changes import delete_target, put_target, record_ownership
-from adapters.sqlite_tenant_changes import put_tenant
+from adapters.sqlite_tenant_changes import delete_payload_key, put_tenant
 from adapters.sqlite_trigger_changes import delete_trigger, pause_trigger, resume_trigger
 from ports import changes
 from ports.changes import Change, ChangeResult
@@ -18,6 +18,7 @@ from ports.changes import Change, ChangeResult
 # Any: each function takes the kind that it stands beside.
 _KINDS: Final[Mapping[type, Callable[[ChangeSession, Any], ChangeResult]]] = {
     changes.PutTenant: put_tenant,
+    changes.DeletePayloadKey: delete_payload_key,
     changes.PutTarget: put_target,
     changes.DeleteTarget: delete_target,
     changes.RecordOwnership: record_ownership,

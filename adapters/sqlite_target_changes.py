@@ -135,13 +135,22 @@ def _ownership(session: ChangeSession, change: PutTarget, found: TargetRow | Non
     if is_usable(change.ownership):
         is_proven = change.ownership is OwnershipState.PROVEN
         at_us = session.now_us if is_proven else None
-        return _Ownership(state=change.ownership.value, verified_us=at_us, checked_us=at_us)
+        return _Ownership(
+            state=change.ownership.value,
+            verified_us=at_us,
+            checked_us=at_us,
+            detail=change.check_detail,
+        )
     if is_host_allowed(session.connection, session.sql, target.tenant_id, target.endpoint):
         return _Ownership(state=OwnershipState.ALLOWED.value)
     if found is not None and is_same:
         return _known(found)
     _refuse_move_in_use(session, target, found)
-    return _Ownership(state=OwnershipState.PENDING.value)
+    return _Ownership(
+        state=OwnershipState.PENDING.value,
+        checked_us=None if change.check_detail is None else session.now_us,
+        detail=change.check_detail,
+    )
 
 
 def _known(found: TargetRow) -> _Ownership:

@@ -54,6 +54,7 @@ def target_record(row: tuple[Any, ...]) -> TargetRecord:
         checked_us=row[7],
         check_detail=row[8],
         revision=row[9],
+        created_us=row[10],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from adapters.sqlite_change_session import ChangeSession, check_revision
-from ports.changes import ChangeKind, ChangeResult, PutTenant
+from ports.changes import ChangeKind, ChangeResult, DeletePayloadKey, PutTenant
 
 _FIELDS: Final = (
     "quota_triggers",
@@ -31,5 +31,12 @@ def put_tenant(session: ChangeSession, change: PutTenant) -> ChangeResult:
     return _result(kind, tenant_id, revision + 1)
 
 
-def _result(kind: ChangeKind, tenant_id: str, revision: int) -> ChangeResult:
+def delete_payload_key(session: ChangeSession, change: DeletePayloadKey) -> ChangeResult:
+    """The entry alone."""
+    session.need_tenant(change.tenant_id)
+    session.audit("payload_key_deleted", change.tenant_id, change.tenant_id)
+    return _result(ChangeKind.DELETED, change.tenant_id, None)
+
+
+def _result(kind: ChangeKind, tenant_id: str, revision: int | None) -> ChangeResult:
     return ChangeResult(kind=kind, subject=tenant_id, tenant_id=tenant_id, revision=revision)

@@ -12,21 +12,21 @@ from ports.changes import Change, ChangeResult, IdempotentRequest
 from ports.principals import GrantKind
 from ports.records import AuditRecord
 
-_ETAG: Final = re.compile(r'"(?:(t[0-9a-f]+)\.)?(\d{1,12})"')
+_ETAG: Final = re.compile(r'"(?:([tc][0-9a-f]{1,64})\.)?([0-9]{1,12})"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """What the caller expects to replace.
 
-    revision:    exactly this one
-    trigger_id:  of exactly this trigger, since a re-created name is another
-    anything:    `If-Match: *`, whatever is there
-    nothing:     `If-None-Match: *`, there must be nothing
+    revision:  exactly this one
+    mark:      of exactly this creation, since a re-created name is another thing
+    anything:  `If-Match: *`, whatever is there
+    nothing:   `If-None-Match: *`, there must be nothing
     """
 
     revision: int | None = None
-    trigger_id: str | None = None
+    mark: str | None = None
     anything: bool = False
     nothing: bool = False
 
@@ -115,4 +115,4 @@ def read_match(if_match: str | None, if_none_match: str | None) -> Match:
     if found is None:
         detail = "If-Match: send the ETag of the last answer as it came, or `*`"
         raise ApiProblem(400, "bad_precondition", detail, fields=[FieldProblem("If-Match", detail)])
-    return Match(revision=int(found[2]), trigger_id=found[1])
+    return Match(revision=int(found[2]), mark=found[1])

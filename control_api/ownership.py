@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from control_api.ownership_text import ownership_text
-from ports.changes import RecordOwnership
+from ports.changes import IdempotentRequest, RecordOwnership
 from ports.ownership import OwnershipAnswer, OwnershipPort
 from ports.records import TargetRecord
 from ports.registry import RegistryPort
@@ -23,13 +23,17 @@ from scheduling.vocabulary import OwnershipState
 
 
 class CheckedTarget(NamedTuple):
-    """One check; `ownership` is the target's state after it, `detail` is for its author."""
+    """One check; `ownership` is the target's state after it, `detail` is for its author.
+
+    replayed:  an earlier request with the same idempotency key recorded its own
+    """
 
     tenant_id: str
     target_id: str
     is_proven: bool
     ownership: OwnershipState
     detail: str
+    replayed: bool = False
 
 
 def due_for_check(target: TargetRecord, now_us: int) -> bool:
@@ -64,6 +68,7 @@ def check_target(
     target: TargetRecord,
     now_us: int,
     actor: str,
+    request: IdempotentRequest | None = None,
 ) -> CheckedTarget:
     """Ask the host and record what came of it. Takes up to ten seconds.
 
@@ -73,7 +78,8 @@ def check_target(
         return _unasked(target, "an operator vouches for the host: there is nothing to prove")
     if target.ownership is OwnershipState.LOCAL:
         return _unasked(target, "the target is on this machine: there is nothing to prove")
-    return _record(registry, target, _ask(ownership, target), now_us=now_us, actor=actor)
+    answer = _ask(ownership, target)
+    return _record(registry, target, answer, now_us=now_us, actor=actor, request=request)
 
 
 def recheck_all(
@@ -121,6 +127,7 @@ def _record(
     *,
     now_us: int,
     actor: str,
+    request: IdempotentRequest | None = None,
 ) -> CheckedTarget:
     state = next_state(target, answer.is_proven, now_us=now_us)
     change = RecordOwnership(
@@ -131,8 +138,15 @@ def _record(
         ownership=state if answer.is_proven or state is not target.ownership else None,
         detail=answer.detail,
     )
-    registry.apply([change], now_us=now_us, actor=actor)
-    return CheckedTarget(target.tenant_id, target.target_id, answer.is_proven, state, answer.detail)
+    (result,) = registry.apply([change], now_us=now_us, actor=actor, request=request)
+    return CheckedTarget(
+        target.tenant_id,
+        target.target_id,
+        answer.is_proven,
+        state,
+        answer.detail,
+        replayed=result.replayed,
+    )
 
 
 def _unasked(target: TargetRecord, detail: str) -> CheckedTarget:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ports.changes import ChangeResult
+from ports.records import TargetRecord
 
 Body = TypeVar("Body")
 
@@ -22,13 +23,23 @@ class Reply(Generic[Body]):
     replayed: bool = False
 
 
-def etag_of(revision: int | None, *, trigger_id: str | None = None) -> str | None:
-    """`"7"`, or `"t0123.7"` for triggers, whose names come again."""
+def etag_of(revision: int | None, *, mark: str | None = None) -> str | None:
+    """`"7"`, or `"t0123.7"` for triggers and targets, whose names come again."""
     if revision is None:
         return None
-    return f'"{revision}"' if trigger_id is None else f'"{trigger_id}.{revision}"'
+    return f'"{revision}"' if mark is None else f'"{mark}.{revision}"'
+
+
+def etag_of_target(target: TargetRecord) -> str | None:
+    """Its creation makes the difference to a deleted target of the same name."""
+    return etag_of(target.revision, mark=mark_of_target(target))
+
+
+def mark_of_target(target: TargetRecord) -> str:
+    """What its ETags begin with."""
+    return f"c{target.created_us:x}"
 
 
 def etag_after(result: ChangeResult) -> str | None:
-    """The ETag of a change's subject."""
-    return etag_of(result.revision, trigger_id=result.trigger_id)
+    """The ETag of a change's subject, but for targets."""
+    return etag_of(result.revision, mark=result.trigger_id)

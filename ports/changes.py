@@ -22,16 +22,29 @@ class PutTenant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeletePayloadKey:
+    """The audit entry of a deletion that follows the commit; keys lie outside the store.
+
+    So an act without its entry cannot be; an entry whose act a crash prevented can, and a
+    repeat of the request acts again.
+    """
+
+    tenant_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PutTarget:
     """Create or replace; without a secret the stored one is kept, or one is made.
 
-    ownership: what is known of the endpoint's owner. An endpoint on a host whose ownership is
-               not proven is stored as `pending`; while triggers use the target, a move to such
-               a host is refused as a conflict.
+    ownership:    what is known of the endpoint's owner. An endpoint on a host whose ownership is
+                  not proven is stored as `pending`; while triggers use the target, a move to such
+                  a host is refused as a conflict.
+    check_detail: what a check of this moment found, for the target's author; None without one
     """
 
     target: TargetRecord
     ownership: OwnershipState = OwnershipState.PENDING
+    check_detail: str | None = None
     expected_revision: int | None = None
 
 
@@ -221,6 +234,7 @@ class RemoveGrant:
 
 Change = (
     PutTenant
+    | DeletePayloadKey
     | PutTarget
     | DeleteTarget
     | RecordOwnership

@@ -196,6 +196,7 @@ class TargetRecord:
     checked_us: int | None = None
     check_detail: str | None = None
     revision: int = 0
+    created_us: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

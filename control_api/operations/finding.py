@@ -45,10 +45,10 @@ def check_name(field: str, text: str) -> None:
         raise invalid(field, problem)
 
 
-def check_trigger_match(call: Call, trigger: TriggerRecord) -> None:
-    """An ETag of another trigger that had the name before is stale."""
-    if call.match.trigger_id not in (None, trigger.trigger_id):
-        detail = "If-Match: this ETag is of a deleted trigger of the same name: read it again"
+def check_mark(call: Call, what: str, *, mark: str) -> None:
+    """An ETag of another thing that had the name before is stale."""
+    if call.match.mark not in (None, mark):
+        detail = f"If-Match: this ETag is of a deleted {what} of the same name: read it again"
         raise ApiProblem(412, "stale", detail, fields=[FieldProblem("If-Match", detail)])
 
 

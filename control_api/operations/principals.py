@@ -53,8 +53,12 @@ def create_token(call: Call, body: TokenIn) -> Reply[TokenCreated]:
     )
     result, *_ = call.apply(create, *(AddGrant(grant=grant) for grant in grants))
     if result.replayed:
-        detail = "Idempotency-Key: this token was made already, and is shown once: make another"
-        raise ApiProblem(409, "shown_once", detail, fields=[FieldProblem("token", detail)])
+        detail = (
+            f"Idempotency-Key: the token {result.subject} was made with it already, and is shown "
+            "once: revoke that one, and make another with a new key"
+        )
+        fields = [FieldProblem("Idempotency-Key", detail)]
+        raise ApiProblem(409, "shown_once", detail, fields=fields)
     _forget(call)
     created = TokenCreated(
         token=token, token_id=token_id, principal=body.principal, expires_at=expires_us

@@ -8,10 +8,9 @@ from control_api.operations.tenants import tenant_out
 from control_api.pages import page_of, read_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply, etag_after
-from ports.changes import AllowHost, Change, DisallowHost, PutTenant
+from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost, PutTenant
 from ports.principals import GrantKind
 from ports.records import AuditRecord
-from scheduling.vocabulary import ChangeKind
 from schemas.api.common import Page
 from schemas.api.principals import AuditOut, Done, HostIn, HostOut, QuotaIn
 from schemas.api.tenants import TenantOut
@@ -97,24 +96,10 @@ def list_audit(
 def delete_payload_key(call: Call, tenant_id: str) -> Reply[Done]:
     """Make every payload and signing secret of a tenant unreadable, for good."""
     call.require(GrantKind.OPERATOR, tenant_id, act="delete a payload key")
-    tenant_of(call, tenant_id)
-    services = call.services
-    # Before the act: an act without its entry would be worse than an entry without its act.
-    services.store.audit.append(
-        AuditRecord(
-            services.gate.now_us(),
-            call.principal.principal_id,
-            "payload_key_deleted",
-            tenant_id,
-            tenant_id,
-        )
-    )
-    was_there = services.payload_keys.delete(tenant_id)
-    return Reply(
-        body=Done(
-            change=ChangeKind.DELETED if was_there else ChangeKind.UNCHANGED, subject=tenant_id
-        )
-    )
+    (result,) = call.apply(DeletePayloadKey(tenant_id=tenant_id))
+    # After its entry, and again in a repeat: a crash in between must not leave the key.
+    call.services.payload_keys.delete(tenant_id)
+    return Reply(body=Done(change=result.kind, subject=tenant_id), replayed=result.replayed)
 
 
 def _check_scope(call: Call, tenant_id: str | None) -> None:

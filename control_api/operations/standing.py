@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from control_api.call import Call
-from control_api.operations.finding import check_trigger_match, trigger_of
+from control_api.operations.finding import check_mark, trigger_of
 from control_api.operations.trigger_views import changed_out
-from control_api.problems import ApiProblem, not_found
+from control_api.problems import ApiProblem
 from control_api.replies import Reply, etag_after
 from ports.changes import Change, ChangeResult, PauseTrigger, ResumeTrigger, RunTrigger, SetHorizon
 from ports.principals import GrantKind
@@ -102,11 +102,9 @@ def set_horizon(call: Call, tenant_id: str, name: str, body: HorizonIn) -> Reply
 
 def _act(call: Call, tenant_id: str, name: str, change: Callable[[str], Change]) -> ChangeResult:
     """One change of an existing trigger, found by name or id."""
-    if call.match.nothing:
-        raise not_found("trigger", "If-None-Match: this acts on a trigger that exists")
     try:
         trigger = trigger_of(call, tenant_id, name)
-        check_trigger_match(call, trigger)
+        check_mark(call, "trigger", mark=trigger.trigger_id)
         name = trigger.name
     except ApiProblem as problem:
         # A repeated request is answered as before, even when the trigger is gone by now.

@@ -1,11 +1,13 @@
 """Targets: put, read, delete, and the proof of their host's owner."""
 
+from dataclasses import replace
+
 from control_api.call import Call
-from control_api.operations.finding import check_name, needs_match, shown, tenant_of
+from control_api.operations.finding import check_mark, check_name, needs_match, shown, tenant_of
 from control_api.ownership import check_target
 from control_api.ownership_text import ownership_text, ownership_url
 from control_api.problems import invalid, not_found
-from control_api.replies import Reply, etag_after, etag_of
+from control_api.replies import Reply, etag_of_target, mark_of_target
 from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget
 from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind
@@ -15,6 +17,7 @@ from schemas.api.common import Page
 from schemas.api.principals import Done
 from schemas.api.tenants import OwnershipOut, SecretOut, TargetIn, TargetOut
 from schemas.endpoints import check_endpoint, is_loopback_endpoint
+from schemas.origins import host_of
 from schemas.signing_secrets import check_secret
 
 
@@ -39,12 +42,16 @@ def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Re
         timeout_s=float(body.timeout_s),
         secret=body.secret,
     )
-    result = _put(call, target, _ownership_of(call, target))
+    known = _known(call, tenant_id, target_id)
+    if known is not None:
+        check_mark(call, "target", mark=mark_of_target(known))
+    result = _put(call, _change(call, target, known))
     created = result.kind is ChangeKind.CREATED
+    stored = target_of(call, tenant_id, target_id)
     return Reply(
-        body=target_out(target_of(call, tenant_id, target_id)),
+        body=target_out(stored),
         status=201 if created else 200,
-        etag=etag_after(result),
+        etag=etag_of_target(stored),
         location=f"/v1/tenants/{tenant_id}/targets/{target_id}" if created else None,
         replayed=result.replayed,
     )
@@ -53,7 +60,7 @@ def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Re
 def get_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut]:
     """One target, without its secret."""
     target = target_of(call, tenant_id, target_id)
-    return Reply(body=target_out(target), etag=etag_of(target.revision))
+    return Reply(body=target_out(target), etag=etag_of_target(target))
 
 
 def list_targets(call: Call, tenant_id: str) -> Reply[Page[TargetOut]]:
@@ -66,6 +73,9 @@ def list_targets(call: Call, tenant_id: str) -> Reply[Page[TargetOut]]:
 def delete_target(call: Call, tenant_id: str, target_id: str) -> Reply[Done]:
     """Delete a target that no trigger uses."""
     call.require(GrantKind.AUTHOR, tenant_id, act="delete a target")
+    known = _known(call, tenant_id, target_id)
+    if known is not None:
+        check_mark(call, "target", mark=mark_of_target(known))
     (result,) = call.apply(
         DeleteTarget(
             tenant_id=tenant_id, target_id=target_id, expected_revision=call.match.revision
@@ -78,15 +88,16 @@ def verify_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut
     """Ask the target's host now whose it is."""
     call.require(GrantKind.AUTHOR, tenant_id, act="verify a target")
     target = target_of(call, tenant_id, target_id)
-    check_target(
+    checked = check_target(
         call.services.store.registry,
         call.services.ownership,
         target=target,
         now_us=call.services.gate.now_us(),
         actor=call.principal.principal_id,
+        request=call.request,
     )
     target = target_of(call, tenant_id, target_id)
-    return Reply(body=target_out(target), etag=etag_of(target.revision))
+    return Reply(body=target_out(target), etag=etag_of_target(target), replayed=checked.replayed)
 
 
 def read_secret(call: Call, tenant_id: str, target_id: str) -> Reply[SecretOut]:
@@ -102,9 +113,9 @@ def read_secret(call: Call, tenant_id: str, target_id: str) -> Reply[SecretOut]:
 def target_of(call: Call, tenant_id: str, target_id: str) -> TargetRecord:
     """The target of that name; 404 otherwise."""
     tenant_of(call, tenant_id)
-    for target in call.services.store.registry.targets(tenant_id):
-        if target.target_id == target_id:
-            return target
+    target = _known(call, tenant_id, target_id)
+    if target is not None:
+        return target
     raise not_found("target", f"{shown(tenant_id)} has no target {shown(target_id)}")
 
 
@@ -128,29 +139,46 @@ def target_out(target: TargetRecord) -> TargetOut:
     )
 
 
-def _ownership_of(call: Call, target: TargetRecord) -> OwnershipState:
+def _known(call: Call, tenant_id: str, target_id: str) -> TargetRecord | None:
+    targets = call.services.store.registry.targets(tenant_id)
+    return next((each for each in targets if each.target_id == target_id), None)
+
+
+def _change(call: Call, target: TargetRecord, known: TargetRecord | None) -> PutTarget:
     """What a new endpoint counts as; the store keeps what it knows of an origin it has."""
     settings = call.services.settings
     if settings.allow_loopback and is_loopback_endpoint(target.endpoint):
-        return OwnershipState.LOCAL
-    for known in call.services.store.registry.targets(target.tenant_id):
-        if known.target_id == target.target_id and known.endpoint == target.endpoint:
-            return known.ownership
+        return PutTarget(target=target, ownership=OwnershipState.LOCAL)
+    if known is not None and known.endpoint == target.endpoint:
+        return PutTarget(target=target, ownership=known.ownership)
+    if _is_vouched_for(call, target):
+        return PutTarget(target=target, ownership=OwnershipState.ALLOWED)
     expected = ownership_text(target.tenant_id, target.endpoint)
     answer = call.services.ownership.check(target.endpoint, expected=expected)
-    return OwnershipState.PROVEN if answer.is_proven else OwnershipState.PENDING
+    return PutTarget(
+        target=target,
+        ownership=OwnershipState.PROVEN if answer.is_proven else OwnershipState.PENDING,
+        check_detail=answer.detail,
+    )
 
 
-def _put(call: Call, target: TargetRecord, ownership: OwnershipState) -> ChangeResult:
+def _is_vouched_for(call: Call, target: TargetRecord) -> bool:
+    host = host_of(target.endpoint)
+    return any(
+        each.host == host and each.tenant_id in (None, target.tenant_id)
+        for each in call.services.store.registry.allowed_hosts()
+    )
+
+
+def _put(call: Call, change: PutTarget) -> ChangeResult:
     expected = call.expected_revision if call.match.is_given else 0
-    change = PutTarget(target=target, ownership=ownership, expected_revision=expected)
     try:
-        (result,) = call.apply(change)
+        (result,) = call.apply(replace(change, expected_revision=expected))
     except ChangeRefused as refused:
         if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
             raise
-        (result,) = call.apply(PutTarget(target=target, ownership=ownership), dry_run=True)
+        (result,) = call.apply(change, dry_run=True)
         if result.kind is not ChangeKind.UNCHANGED:
-            what = f"the target {target.tenant_id}/{target.target_id}"
+            what = f"the target {change.target.tenant_id}/{change.target.target_id}"
             raise needs_match(what) from None
     return result

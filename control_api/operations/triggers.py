@@ -6,8 +6,8 @@ from control_api.answers.expand import Versions
 from control_api.call import Call
 from control_api.definitions import definition_of, probed_recurrence, refusal_text
 from control_api.operations.finding import (
+    check_mark,
     check_name,
-    check_trigger_match,
     needs_match,
     tenant_of,
     trigger_of,
@@ -41,7 +41,7 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
     _check_pause(body)
     stored, current = _stored(call, tenant_id, name)
     if stored is not None:
-        check_trigger_match(call, stored)
+        check_mark(call, "trigger", mark=stored.trigger_id)
     horizon_s, source = _horizon(call, tenant_id, body, current)
     definition = definition_of(
         body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
@@ -68,7 +68,7 @@ def get_trigger(call: Call, tenant_id: str, name: str) -> Reply[TriggerOut]:
     versions = Versions(call.services.store.registry)
     return Reply(
         body=trigger_out(trigger, versions, now_us=call.now_us()),
-        etag=etag_of(trigger.revision, trigger_id=trigger.trigger_id),
+        etag=etag_of(trigger.revision, mark=trigger.trigger_id),
     )
 
 
@@ -125,7 +125,7 @@ def _name_for_change(call: Call, tenant_id: str, name: str) -> str:
         if call.request is None:
             raise
         return name
-    check_trigger_match(call, trigger)
+    check_mark(call, "trigger", mark=trigger.trigger_id)
     return trigger.name
 
 

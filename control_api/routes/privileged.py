@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from control_api.operations import principals, privileged, standing
 from control_api.routes.instants import InstantQuery
 from control_api.routes.paths import TENANT, TRIGGER
-from control_api.routes.requests import WRITES, Read, Write, problems, respond
+from control_api.routes.requests import ACTS, PLAIN, Act, Plain, Read, problems, respond
 from scheduling.limits import NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
 from schemas.api.common import Page
 from schemas.api.principals import (
@@ -33,15 +33,15 @@ _HOST = "/v1/allowed-hosts/{host}"
 _NOTE = Query(min_length=1, max_length=NOTE_CHARS_MAX)
 
 
-@router.put(TENANT + "/quota", response_model=TenantOut, responses=WRITES)
-def set_quota(call: Write, response: Response, tenant: str, body: QuotaIn) -> BaseModel:
+@router.put(TENANT + "/quota", response_model=TenantOut, responses=ACTS)
+def set_quota(call: Act, response: Response, tenant: str, body: QuotaIn) -> BaseModel:
     """Set what a tenant may have and send."""
     return respond(response, privileged.set_quota(call, tenant, body))
 
 
-@router.put(TRIGGER + "/horizon", response_model=TriggerChanged, responses=WRITES)
+@router.put(TRIGGER + "/horizon", response_model=TriggerChanged, responses=ACTS)
 def set_horizon(
-    call: Write, response: Response, tenant: str, name: str, body: HorizonIn
+    call: Act, response: Response, tenant: str, name: str, body: HorizonIn
 ) -> BaseModel:
     """Set how far back catch-up of a trigger may reach."""
     return respond(response, standing.set_horizon(call, tenant, name, body))
@@ -53,14 +53,14 @@ def list_tokens(call: Read, response: Response) -> BaseModel:
     return respond(response, principals.list_tokens(call))
 
 
-@router.post("/v1/tokens", response_model=TokenCreated, status_code=201, responses=WRITES)
-def create_token(call: Write, response: Response, body: TokenIn) -> BaseModel:
+@router.post("/v1/tokens", response_model=TokenCreated, status_code=201, responses=PLAIN)
+def create_token(call: Plain, response: Response, body: TokenIn) -> BaseModel:
     """Make a token; it is shown this once."""
     return respond(response, principals.create_token(call, body))
 
 
-@router.post("/v1/tokens/{token_id:word}:revoke", response_model=Done, responses=WRITES)
-def revoke_token(call: Write, response: Response, token_id: str) -> BaseModel:
+@router.post("/v1/tokens/{token_id:word}:revoke", response_model=Done, responses=PLAIN)
+def revoke_token(call: Plain, response: Response, token_id: str) -> BaseModel:
     """Revoke a token for good."""
     return respond(response, principals.revoke_token(call, token_id))
 
@@ -71,18 +71,18 @@ def list_grants(call: Read, response: Response, principal: str | None = None) ->
     return respond(response, principals.list_grants(call, principal))
 
 
-@router.put(_GRANT, response_model=Done, responses=WRITES)
+@router.put(_GRANT, response_model=Done, responses=PLAIN)
 def add_grant(
-    call: Write, response: Response, principal: str, kind: Kind, tenant: str | None = None
+    call: Plain, response: Response, principal: str, kind: Kind, tenant: str | None = None
 ) -> BaseModel:
     """Let a principal do more, on a tenant or on the platform."""
     grant = GrantIn(kind=kind, tenant=tenant)
     return respond(response, principals.add_grant(call, principal, grant))
 
 
-@router.delete(_GRANT, response_model=Done, responses=WRITES)
+@router.delete(_GRANT, response_model=Done, responses=PLAIN)
 def remove_grant(
-    call: Write, response: Response, principal: str, kind: Kind, tenant: str | None = None
+    call: Plain, response: Response, principal: str, kind: Kind, tenant: str | None = None
 ) -> BaseModel:
     """Take a grant away."""
     grant = GrantIn(kind=kind, tenant=tenant)
@@ -95,9 +95,9 @@ def list_hosts(call: Read, response: Response) -> BaseModel:
     return respond(response, privileged.list_hosts(call))
 
 
-@router.put(_HOST, response_model=Done, responses=WRITES)
+@router.put(_HOST, response_model=Done, responses=PLAIN)
 def allow_host(
-    call: Write,
+    call: Plain,
     response: Response,
     host: str,
     tenant: str | None = None,
@@ -107,9 +107,9 @@ def allow_host(
     return respond(response, privileged.allow_host(call, host, tenant, body))
 
 
-@router.delete(_HOST, response_model=Done, responses=WRITES)
+@router.delete(_HOST, response_model=Done, responses=PLAIN)
 def disallow_host(
-    call: Write,
+    call: Plain,
     response: Response,
     host: str,
     tenant: str | None = None,
@@ -147,7 +147,7 @@ def list_audit(
     return respond(response, reply)
 
 
-@router.post(TENANT + "/payload-key:delete", response_model=Done, responses=WRITES)
-def delete_payload_key(call: Write, response: Response, tenant: str) -> BaseModel:
+@router.post(TENANT + "/payload-key:delete", response_model=Done, responses=PLAIN)
+def delete_payload_key(call: Plain, response: Response, tenant: str) -> BaseModel:
     """Make a tenant's payloads and secrets unreadable for good."""
     return respond(response, privileged.delete_payload_key(call, tenant))

@@ -5,7 +5,17 @@ from pydantic import BaseModel
 
 from control_api.operations import targets, tenants
 from control_api.routes.paths import TENANT
-from control_api.routes.requests import WRITES, Read, Write, problems, respond
+from control_api.routes.requests import (
+    ACTS,
+    PLAIN,
+    WRITES,
+    Act,
+    Plain,
+    Read,
+    Write,
+    problems,
+    respond,
+)
 from schemas.api.common import Page
 from schemas.api.principals import Done
 from schemas.api.tenants import SecretOut, TargetIn, TargetOut, TenantIn, TenantOut
@@ -60,14 +70,14 @@ def put_target(
     return respond(response, targets.put_target(call, tenant, target, body))
 
 
-@router.delete(_TARGET, response_model=Done, responses=WRITES)
-def delete_target(call: Write, response: Response, tenant: str, target: str) -> BaseModel:
+@router.delete(_TARGET, response_model=Done, responses=ACTS)
+def delete_target(call: Act, response: Response, tenant: str, target: str) -> BaseModel:
     """Delete a target that no trigger uses."""
     return respond(response, targets.delete_target(call, tenant, target))
 
 
-@router.post(_TARGET + ":verify", response_model=TargetOut, responses=WRITES)
-def verify_target(call: Write, response: Response, tenant: str, target: str) -> BaseModel:
+@router.post(_TARGET + ":verify", response_model=TargetOut, responses=PLAIN)
+def verify_target(call: Plain, response: Response, tenant: str, target: str) -> BaseModel:
     """Ask the target's host now whose it is."""
     return respond(response, targets.verify_target(call, tenant, target))
 

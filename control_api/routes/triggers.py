@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from control_api.operations import standing, triggers
 from control_api.routes.paths import TRIGGER
-from control_api.routes.requests import WRITES, Read, Write, problems, respond
+from control_api.routes.requests import ACTS, WRITES, Act, Read, Write, problems, respond
 from scheduling.limits import NAME_CHARS_MAX, NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
@@ -66,9 +66,9 @@ def put_trigger(
     return respond(response, triggers.put_trigger(call, tenant, name, body))
 
 
-@router.delete(TRIGGER, response_model=TriggerChanged, responses=WRITES)
+@router.delete(TRIGGER, response_model=TriggerChanged, responses=ACTS)
 def delete_trigger(
-    call: Write,
+    call: Act,
     response: Response,
     tenant: str,
     name: str,
@@ -78,9 +78,9 @@ def delete_trigger(
     return respond(response, triggers.delete_trigger(call, tenant, name, note=note))
 
 
-@router.post(TRIGGER + ":pause", response_model=TriggerChanged, responses=WRITES)
+@router.post(TRIGGER + ":pause", response_model=TriggerChanged, responses=ACTS)
 def pause_trigger(
-    call: Write,
+    call: Act,
     response: Response,
     tenant: str,
     name: str,
@@ -90,9 +90,9 @@ def pause_trigger(
     return respond(response, standing.pause_trigger(call, tenant, name, body))
 
 
-@router.post(TRIGGER + ":resume", response_model=TriggerChanged, responses=WRITES)
+@router.post(TRIGGER + ":resume", response_model=TriggerChanged, responses=ACTS)
 def resume_trigger(
-    call: Write,
+    call: Act,
     response: Response,
     tenant: str,
     name: str,
@@ -106,10 +106,10 @@ def resume_trigger(
     TRIGGER + ":run",
     response_model=RunOut,
     status_code=202,
-    responses=WRITES,
+    responses=ACTS,
 )
 def run_trigger(
-    call: Write,
+    call: Act,
     response: Response,
     tenant: str,
     name: str,

@@ -6,7 +6,7 @@ FROM target WHERE tenant_id = ? AND target_id = ?;
 -- name: registry_targets
 -- Bounds that every id lies within stand for all tenants, so that one tenant is a seek.
 SELECT tenant_id, target_id, endpoint, timeout_s, kind, verification_state, verified_at,
-  checked_at, check_detail, revision
+  checked_at, check_detail, revision, created_at
 FROM target
 WHERE tenant_id BETWEEN coalesce(:tenant_id, '') AND coalesce(:tenant_id, char(1114111))
 ORDER BY tenant_id, target_id;

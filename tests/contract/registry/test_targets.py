@@ -93,6 +93,23 @@ def test_target_proven_when_it_is_put_was_checked_then(crank: HandCrank) -> None
     assert (stored.ownership, stored.verified_us, stored.checked_us) == ("proven", at(5), at(5))
 
 
+@pytest.mark.parametrize("ownership", [OwnershipState.PENDING, OwnershipState.PROVEN])
+def test_target_keeps_what_its_check_found(crank: HandCrank, ownership: OwnershipState) -> None:
+    crank.to(5)
+    crank.apply(replace(_put(ownership), check_detail="answered 404"))
+    assert (_stored(crank).check_detail, _stored(crank).checked_us) == ("answered 404", at(5))
+
+
+def test_target_made_again_tells_its_own_creation(crank: HandCrank) -> None:
+    crank.apply(_put())
+    assert _stored(crank).created_us == at(0)
+    crank.to(5)
+    crank.apply(_put(timeout_s=3.0))
+    assert _stored(crank).created_us == at(0)
+    crank.apply(_delete(), _put())
+    assert (_stored(crank).created_us, _stored(crank).revision) == (at(5), 1)
+
+
 def test_targets_of_all_tenants_are_listed_by_tenant_and_id(crank: HandCrank) -> None:
     crank.apply(PutTenant(tenant=a_tenant("aaa")), put_target("aaa"), put_target(target_id="a"))
     found = crank.store.registry.targets()
