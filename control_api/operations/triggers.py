@@ -12,6 +12,7 @@ from control_api.operations.finding import (
     tenant_of,
     trigger_of,
 )
+from control_api.operations.horizons import wanted_horizon
 from control_api.operations.trigger_views import changed_out, trigger_out
 from control_api.pages import page_of, read_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
@@ -21,7 +22,6 @@ from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind
 from ports.records import TriggerDefinition, TriggerRecord
 from scheduling import InvalidRecurrence
-from scheduling.limits import HORIZON_S_DEFAULT
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
 from schemas.api.triggers import TriggerChanged, TriggerOut
@@ -42,7 +42,7 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
     stored, current = _stored(call, tenant_id, name)
     if stored is not None:
         check_mark(call, "trigger", mark=stored.trigger_id)
-    horizon_s, source = _horizon(call, tenant_id, body, current)
+    horizon_s, source = wanted_horizon(call, tenant_id, body, current)
     definition = definition_of(
         body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
     )
@@ -159,20 +159,6 @@ def _stored(
             key = (tenant_id, trigger.trigger_id)
             return trigger, registry.definition(*key, version=trigger.version)
     return None, None
-
-
-def _horizon(
-    call: Call, tenant_id: str, body: TriggerSpec, current: TriggerDefinition | None
-) -> tuple[int, str]:
-    """(seconds, who chose it); as it is where the body leaves it open."""
-    before_s, source = HORIZON_S_DEFAULT, "default"
-    if current is not None:
-        before_s, source = current.catchup_horizon_s, current.horizon_source
-    if body.horizon_s is None or body.horizon_s == before_s:
-        return before_s, source
-    if body.horizon_s > max(before_s, HORIZON_S_DEFAULT):
-        call.require(GrantKind.POLICY, tenant_id, act="extend a horizon")
-    return body.horizon_s, f"chosen by {call.principal.principal_id}"
 
 
 def _check_payload(body: TriggerSpec, current: TriggerDefinition | None) -> None:
