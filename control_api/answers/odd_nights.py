@@ -1,136 +1,80 @@
 """The nights on which a clock change touches a recurrence, and what it does about them. Pure."""
 
-from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from calendar import monthrange
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
 
-from control_api.answers.zone_times import instant_json, local_text, utc_text, wall_text
+from control_api.answers.clock_change import (
+    DAY_S,
+    ClockChange,
+    OddNight,
+    Pattern,
+    night_of,
+    wall_of,
+)
+from control_api.answers.zone_times import wall_text
 from scheduling import Recurrence, compile_recurrence
 from scheduling.grammar import CronForm, EveryForm, read_expression
-from scheduling.instants import EPOCH, SECOND_US
+from scheduling.instants import SECOND_US, from_us, to_us
 from scheduling.vocabulary import FoldRule, GapRule
-from scheduling.wall_clock import wall_clock
-from scheduling.zones import Zone, load_zone
+from scheduling.wall_clock import WallClock
+
+__all__ = ["OddNight", "mark_of", "nights_text", "odd_nights"]
 
 TIMES_SHOWN_MAX: Final = 3
 NIGHTS_MAX: Final = 20  # no zone has changed its clock so often in one year
+MONTHS: Final = 12
 _HOUR_US: Final = 3_600 * SECOND_US
 _DAY_US: Final = 24 * _HOUR_US
 
 
-class OddNight(NamedTuple):
-    """One change of a zone's clock, and the recurrence's local times inside it.
-
-    at_us:                the change
-    skips:                the clock jumps forward over [low, high), else it repeats that range
-    low_s, high_s:        seconds of wall time, counted as if the wall showed UTC
-    walls_s:              the first few of the recurrence's times in that range
-    times_count:          how many there are
-    gap, fold:            the rules that they follow
-    """
-
-    at_us: int
-    skips: bool
-    low_s: int
-    high_s: int
-    walls_s: tuple[int, ...]
-    times_count: int
-    gap: GapRule
-    fold: FoldRule
-
-    def text(self, recurrence: Recurrence) -> str:
-        """`Sun 2027-03-28: the clock skips 02:00 to 03:00; 02:30 moves to 03:00:00 +02:00`."""
-        day = wall_text(recurrence.zone, self.at_us, weekday=True)[:14]
-        verb = "skips" if self.skips else "repeats"
-        window = f"{_wall(self.low_s)} to {_wall(self.high_s)}"
-        return f"{day}: the clock {verb} {window}; {self._fate(recurrence)}"
-
-    def json(self, recurrence: Recurrence) -> dict[str, Any]:
-        return {
-            "changes_at": instant_json(self.at_us),
-            "clock": "skips" if self.skips else "repeats",
-            "from_local": _wall(self.low_s),
-            "to_local": _wall(self.high_s),
-            "times": [
-                {
-                    "local": _wall(wall_s),
-                    "instants": [instant_json(each) for each in self._instants(recurrence, wall_s)],
-                }
-                for wall_s in self.walls_s
-            ],
-            "count": self.times_count,
-            "text": self.text(recurrence),
-        }
-
-    def _fate(self, recurrence: Recurrence) -> str:
-        times = ", ".join(_wall(each) for each in self.walls_s)
-        left = self.times_count - len(self.walls_s)
-        times += f" and {left} more" if left else ""
-        one = self.times_count == 1
-        instants_us = self._instants(recurrence, self.walls_s[0])
-        if self.skips and not instants_us:
-            return f"{times} {'is' if one else 'are'} left out"
-        if self.skips:
-            moved = local_text(recurrence.zone, instants_us[0])
-            return f"{times} {'moves' if one else 'move'} to {moved}" + ("" if one else ", as one")
-        passes = {
-            FoldRule.FIRST: "once, in the first pass",
-            FoldRule.LAST: "once, in the last pass",
-            FoldRule.BOTH: "in both passes",
-        }
-        beginning = "" if one else "from "
-        when = " and ".join(utc_text(each)[11:] for each in instants_us)
-        verb = "counts" if one else "count"
-        return f"{times} {verb} {passes[self.fold]} ({beginning}{when})"
-
-    def _instants(self, recurrence: Recurrence, wall_s: int) -> list[int]:
-        """When one of its local times is due on this night; nothing where it is left out."""
-        clock = wall_clock(recurrence.zone, self.gap, self.fold)
-        return [each * SECOND_US for each in clock.instants_of(wall_s)]
-
-
-def odd_nights(recurrence: Recurrence, after_us: int, through_us: int) -> list[OddNight]:
-    """The changes of the zone in (after, through] that fall on times of the recurrence.
+def odd_nights(recurrence: Recurrence, from_us: int, *, months: int = MONTHS) -> list[OddNight]:
+    """The clock changes of the months after `from_us` that fall on times of the recurrence.
 
     What follows elapsed time all day (`every`, or a cron pattern that is the same in every hour)
-    is touched by none.
+    is touched by none. Excluded dates and the window are heeded: a night on which the recurrence
+    is not due anyway is none, but for one whose date is excluded, which is told.
     """
     patterns = _patterns(recurrence)
-    zone = load_zone(recurrence.zone)
+    clock = recurrence.clocks(recurrence.zone, GapRule.SKIP, FoldRule.BOTH)
+    through_us = _months_later(from_us, months)
     nights: list[OddNight] = []
-    for at in range(1, len(zone.offsets)):
+    for at in range(1, len(clock.offsets)):
         if len(nights) >= NIGHTS_MAX:
             break
-        if after_us < zone.starts[at] * SECOND_US <= through_us:
-            nights += _nights(patterns, zone, at)
+        if from_us < clock.starts[at] * SECOND_US <= through_us:
+            nights += _nights(recurrence, patterns, clock, at)
     return nights
+
+
+def nights_text(nights: list[OddNight], zone: str, from_us: int) -> str:
+    """A line for each night under a heading, or one that says that there is none."""
+    since = wall_text(zone, from_us)[:10]
+    if not nights:
+        return f"No odd night within a year of {since}: no clock change touches it."
+    lines = [f"Odd nights within a year of {since}:", *(f"  {night.text}" for night in nights)]
+    return "\n".join(lines)
 
 
 def mark_of(recurrence: Recurrence, instant_us: int) -> str | None:
     """Whether an instant stands in for a skipped time, or is one pass of a repeated one."""
-    zone = load_zone(recurrence.zone)
-    clock = wall_clock(recurrence.zone, GapRule.SKIP, FoldRule.BOTH)
+    clock = recurrence.clocks(recurrence.zone, GapRule.SKIP, FoldRule.BOTH)
     second = instant_us // SECOND_US
     at = clock.segment_of(second)
-    passes = clock.instants_of(second + zone.offsets[at])
+    passes = clock.instants_of(second + clock.offsets[at])
     if len(passes) > 1:
         return "first pass of a repeated time" if second == passes[0] else "second pass"
-    if at == 0 or zone.starts[at] != second:
+    if at == 0 or clock.starts[at] != second:
         return None
-    for night in _nights(_patterns(recurrence), zone, at):
-        if night.skips and night.gap is GapRule.SHIFT_FORWARD:
-            return f"moved from {_wall(night.walls_s[0])}, which the clock skips"
+    for night in _nights(recurrence, _patterns(recurrence), clock, at):
+        for time in night.times:
+            if night.kind == "gap" and instant_us in time.instants_us:
+                return f"moved from {wall_of(time.wall_s)}, which the clock skips"
     return None
 
 
-class _Pattern(NamedTuple):
-    """The expressions that follow one pair of rules, read where wall time and instants are one."""
-
-    whole: Recurrence | None
-    gap: GapRule
-    fold: FoldRule
-
-
-def _patterns(recurrence: Recurrence) -> tuple[_Pattern, _Pattern]:
+def _patterns(recurrence: Recurrence) -> tuple[Pattern, Pattern]:
     """The expressions of fixed times, and the intervals of cron, which no rule moves."""
     expression = recurrence.expression
     fixed: list[str] = []
@@ -143,8 +87,8 @@ def _patterns(recurrence: Recurrence) -> tuple[_Pattern, _Pattern]:
         elif not isinstance(form, EveryForm):
             fixed.append(text)
     return (
-        _Pattern(_on_the_wall(fixed, recurrence), recurrence.gap, recurrence.fold),
-        _Pattern(_on_the_wall(intervals, recurrence), GapRule.SKIP, FoldRule.BOTH),
+        Pattern(_on_the_wall(fixed, recurrence), recurrence.gap, recurrence.fold),
+        Pattern(_on_the_wall(intervals, recurrence), GapRule.SKIP, FoldRule.BOTH),
     )
 
 
@@ -162,30 +106,68 @@ def _is_uniform(pattern: Recurrence | None) -> bool:
     return len({pattern.count_between_us(hour, hour + _HOUR_US) for hour in hours}) == 1
 
 
-def _nights(patterns: tuple[_Pattern, ...], zone: Zone, at: int) -> list[OddNight]:
-    """One change of a zone as each pattern meets it."""
-    second = zone.starts[at]
-    before, after = second + zone.offsets[at - 1], second + zone.offsets[at]
-    low_s, high_s = min(before, after), max(before, after)
-    window = (low_s * SECOND_US - 1, high_s * SECOND_US - 1)
-    nights = []
-    for whole, gap, fold in patterns:
-        found = [] if whole is None else whole.between_us(*window, TIMES_SHOWN_MAX)
-        if whole is not None and found:
-            night = OddNight(
+def _nights(
+    recurrence: Recurrence, patterns: tuple[Pattern, ...], clock: WallClock, at: int
+) -> Iterator[OddNight]:
+    """One change of a zone as each pattern meets it, a local date at a time."""
+    second = clock.starts[at]
+    before, after = second + clock.offsets[at - 1], second + clock.offsets[at]
+    end_s = max(before, after)
+    end_us = end_s * SECOND_US
+    is_end_due = any(
+        each.whole is not None and each.whole.next_after_us(end_us - 1) == end_us
+        for each in patterns
+    )
+    for pattern in patterns:
+        low_s = min(before, after)
+        while pattern.whole is not None and low_s < end_s:
+            high_s = min(end_s, (low_s // DAY_S + 1) * DAY_S)
+            change = ClockChange(
+                recurrence=recurrence,
+                pattern=pattern,
                 at_us=second * SECOND_US,
                 skips=after > before,
                 low_s=low_s,
                 high_s=high_s,
-                walls_s=tuple(us // SECOND_US for us in found),
-                times_count=whole.count_between_us(*window),
-                gap=gap,
-                fold=fold,
+                end_s=end_s,
+                is_end_due=is_end_due,
             )
-            nights.append(night)
-    return nights
+            yield from _told(change, pattern.whole)
+            low_s = high_s
 
 
-def _wall(wall_s: int) -> str:
-    moment = EPOCH + timedelta(seconds=wall_s)
-    return f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+def _told(change: ClockChange, whole: Recurrence) -> Iterator[OddNight]:
+    """One night, or several where the window ends among its times."""
+    window = (change.low_s * SECOND_US - 1, change.high_s * SECOND_US - 1)
+    if change.is_cut_by_window():
+        walls_us = whole.between_us(*window, DAY_S)
+        walls_s = [us // SECOND_US for us in walls_us]
+        walls_s = [each for each in walls_s if _is_in_window(change, each)]
+        for _, group in groupby(walls_s, lambda each: _passes(change, each)):
+            alike = list(group)
+            yield night_of(change, alike[:TIMES_SHOWN_MAX], len(alike))
+    elif change.has_in_window(change.at_us):
+        walls_us = whole.between_us(*window, TIMES_SHOWN_MAX)
+        if walls_us:
+            count = whole.count_between_us(*window)
+            yield night_of(change, [us // SECOND_US for us in walls_us], count)
+
+
+def _is_in_window(change: ClockChange, wall_s: int) -> bool:
+    instants_us = change.instants_us(wall_s) or [change.at_us]
+    return any(change.has_in_window(each) for each in instants_us)
+
+
+def _passes(change: ClockChange, wall_s: int) -> list[bool]:
+    """For each instant of a local time inside the window, whether it comes after the change."""
+    instants_us = filter(change.has_in_window, change.instants_us(wall_s))
+    return [each >= change.at_us for each in instants_us]
+
+
+def _months_later(instant_us: int, months: int) -> int:
+    """The same day and time so many months on, or that month's last day."""
+    moment = from_us(instant_us)
+    years, month = divmod(moment.month - 1 + months, 12)
+    year = moment.year + years
+    day = min(moment.day, monthrange(year, month + 1)[1])
+    return to_us(moment.replace(year=year, month=month + 1, day=day))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from control_api.answers.odd_nights import OddNight, mark_of, odd_nights
+from control_api.answers.odd_nights import OddNight, mark_of, nights_text, odd_nights
 from control_api.answers.zone_times import (
     instant_json,
     local_text,
@@ -75,7 +75,7 @@ def preview(
     except ValueError as error:
         raise Refusal(str(error)) from None
     instants = recurrence.between_us(after_us, after_us + 600 * _YEAR_US, count)
-    nights = odd_nights(recurrence, after_us, after_us + _YEAR_US)
+    nights = odd_nights(recurrence, after_us)
     opinion = _second_opinion(recurrence, zone, after_us)
     if as_json:
         say_json(_json(recurrence, instants, nights=nights, opinion=opinion))
@@ -167,7 +167,7 @@ def _print(
     else:
         click.echo("Not due again: no instant lies ahead.")
     click.echo()
-    click.echo(_nights_text(recurrence, nights, after_us))
+    click.echo(nights_text(nights, recurrence.zone, after_us))
     click.echo(f"Second opinion: {opinion[0]}.")
     click.echo(f"tzdata {tzdata_version()}")
     if not opinion[1]:
@@ -182,14 +182,6 @@ def _cells(recurrence: Recurrence, instant_us: int) -> list[str | Cell]:
         utc_text(instant_us),
         Cell(mark_of(recurrence, instant_us) or "", "yellow"),
     ]
-
-
-def _nights_text(recurrence: Recurrence, nights: list[OddNight], after_us: int) -> str:
-    since = wall_text(recurrence.zone, after_us)[:10]
-    if not nights:
-        return f"No odd night within a year of {since}: no clock change touches it."
-    lines = [f"Odd nights within a year of {since}:"]
-    return "\n".join([*lines, *(f"  {night.text(recurrence)}" for night in nights)])
 
 
 def _json(
@@ -216,7 +208,7 @@ def _json(
             }
             for each in instants
         ],
-        "odd_nights": [night.json(recurrence) for night in nights],
+        "odd_nights": [night.json() for night in nights],
         "second_opinion": {"agrees_or_explained": opinion[1], "text": opinion[0]},
         "tzdata_version": tzdata_version(),
     }
