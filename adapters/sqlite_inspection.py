@@ -99,6 +99,19 @@ class SqliteInspection:
             raise translate(error) from error
 
 
+def is_open_elsewhere(path: Path) -> bool:
+    """Whether any other connection has the store file open, of this process or another one.
+
+    The last connection to close folds the log into the file and removes it: what is still there
+    after ours has closed is somebody else's. What a killed process left is folded in as well.
+    """
+    with inspected(path) as look:
+        look.schema_version()
+        look.owners()
+    resolved = path.resolve()
+    return resolved.with_name(f"{resolved.name}-shm").exists()
+
+
 @contextmanager
 def inspected(path: Path) -> Iterator[SqliteInspection]:
     """An existing store file, for reading alone. A PortError when it cannot be opened."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from adapters.file_sync import sync_folder
 from adapters.sqlite_backup import check_sqlite_copy
-from adapters.sqlite_inspection import inspected
+from adapters.sqlite_inspection import inspected, is_open_elsewhere
 from ports.changes import PauseTrigger
 from ports.errors import PortError, StoreRefused
 from ports.records import AuditRecord
@@ -116,12 +116,16 @@ def _make_folder(options: RestoreOptions) -> bool:
 
 
 def _refuse_served(data: Path, now_us: int) -> None:
-    """As far as leases tell. A store too damaged to be read is taken for one that nobody serves."""
+    """Whoever decides has leases; an API or a command has the store open.
+
+    A store too damaged to be read is taken for one that nobody serves.
+    """
     if not (data / STORE_FILE).exists():
         return
     try:
         with inspected(data / STORE_FILE) as look:
             owners = [owner for owner in look.owners() if owner.is_alive(now_us)]
+        is_open = is_open_elsewhere(data / STORE_FILE)
     except PortError:
         return
     if owners:
@@ -131,6 +135,8 @@ def _refuse_served(data: Path, now_us: int) -> None:
             f"data: {data} is being served by {names}: end it first; if it died, try again in "
             f"{left_s + 1:.0f} s"
         )
+    if is_open:
+        raise StoreRefused(f"data: another process has the store in {data} open: end it first")
 
 
 def _refuse_without_room(data: Path, needed: int) -> None:

@@ -173,6 +173,9 @@ def test_restore_under_a_running_service_is_refused_also_with_force(
     with pytest.raises(StoreRefused, match=expected):
         put_back(file, punctual.data, at_us=now_us, force=True)
     punctual.service.stop()
+    with pytest.raises(StoreRefused, match=r"another process has the store in .* open: end it"):
+        put_back(file, punctual.data, at_us=now_us, force=True)
+    punctual.service.close()
     assert put_back(file, punctual.data, at_us=now_us, force=True).aside is not None
 
 
@@ -180,6 +183,7 @@ def test_restore_after_a_service_died_goes_on_once_its_leases_are_over(
     punctual: CommandLine, file: Path
 ) -> None:
     punctual.service.kill()
+    punctual.service.close()
     later_us = punctual.service.now_us + 60 * SECOND_US
     assert put_back(file, punctual.data, at_us=later_us, force=True).aside is not None
 
@@ -280,6 +284,7 @@ def test_restore_command_with_a_pause_says_how_to_go_on(
     punctual: CommandLine, file: Path, tmp_path: Path
 ) -> None:
     punctual.service.stop()
+    punctual.service.close()
     result = punctual("restore", str(file), "--force", "--pause", "look first")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
