@@ -18,6 +18,7 @@ _FIELDS: Final = {
     "ends_at": "ends_at",
     "exclusions": "exclude",
     "calendars": "calendars",
+    "calendars": "calendars",
     "gap": "gap",
     "fold": "fold",
 }
