@@ -16,7 +16,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.concurrency import run_in_threadpool
 
-from control_api.problems import MEDIA_TYPE, ApiProblem, of_port_error
+from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
 from control_api.services import LOOPBACK_HOSTS, Services
 from control_api.signals import tell_request
 from ports.attempt_tokens import AttemptClaims
@@ -280,7 +280,9 @@ def checked_key(text: str | None) -> str | None:
     """An Idempotency-Key that can be stored."""
     if text is None:
         return None
-    if not 0 < len(text) <= HEADER_CHARS_MAX or not text.isprintable():
-        detail = f"Idempotency-Key: 1 to {HEADER_CHARS_MAX} printable characters"
-        raise ApiProblem(400, "bad_key", detail)
+    if not 0 < len(text) <= HEADER_CHARS_MAX or not (text.isascii() and text.isprintable()):
+        detail = f"Idempotency-Key: 1 to {HEADER_CHARS_MAX} printable characters of ASCII"
+        raise ApiProblem(
+            400, "bad_key", detail, fields=[FieldProblem("Idempotency-Key", detail)]
+        )
     return text

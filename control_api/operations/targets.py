@@ -31,7 +31,7 @@ def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Re
     tenant_of(call, tenant_id)
     allow_loopback = call.services.settings.allow_loopback
     for problem in check_endpoint(body.url, allow_loopback):
-        raise invalid("url", problem)
+        raise invalid("url", problem.removeprefix("endpoint: "))
     refused = check_secret(body.secret) if body.secret is not None else None
     if refused is not None:
         raise invalid("secret", f"{refused}, or leave it out to have one made")

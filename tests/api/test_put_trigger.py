@@ -24,6 +24,7 @@ class TestPutTrigger(WriteLadder):
     action = "trigger_created"
     event = "TriggerChanged"
     stale = '"t0123456789abcdef0123.7"'
+    creates = True
 
 
 def test_put_new_trigger_says_what_it_will_do(api: Api) -> None:

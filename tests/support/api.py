@@ -23,14 +23,14 @@ from ports.changes import AddGrant, Change, ChangeResult, CreateToken
 from ports.outbox import OutboxEvent
 from ports.principals import GrantKind, GrantRecord
 from ports.records import AuditRecord
-from scheduling.instants import from_text
+from scheduling.instants import SECOND_US, from_text
 from tests.support.definitions import TENANT, a_target, a_tenant
 from tests.support.manual_clock import ManualClock
 
 OTHER: Final = "bolt"
 START: Final = "2026-03-02T00:00:00Z"
 ALL: Final = tuple(GrantKind)
-HOOK: Final = "http://127.0.0.1:9/hook"
+HOOK: Final = "http://127.0.0.1:8089/hook"
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Api:
         body: Any = None,
         *,
         by: str | None = "root",
-        headers: dict[str, str] | None = None,
+        headers: dict[str, Any] | None = None,
         **params: Any,
     ) -> Any:
         """One request by a principal, or by nobody; the answer as it came."""
@@ -116,6 +116,13 @@ class Api:
 
     def outbox(self) -> list[OutboxEvent]:
         return self.services.store.outbox.pending(limit=1_000)
+
+    def decide(self) -> None:
+        """Let a decider commit what is due now, in every partition."""
+        now_us, store = self.now_us, self.services.store
+        held = store.leases.heartbeat("decider", now_us=now_us, ttl_us=SECOND_US, epsilon_us=0).held
+        for partition_id, epoch in held.items():
+            store.due_index.commit_due(partition_id, epoch, now_us=now_us, row_limit=1_000)
 
     def files(self) -> Iterable[Path]:
         """Every file of the installation."""

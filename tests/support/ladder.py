@@ -6,6 +6,8 @@ verb as it should be sent, but for what a rung changes.
 
 from typing import Any, ClassVar
 
+import pytest
+
 from ports.principals import GrantKind
 from tests.support.api import OTHER, TENANT, Api, problem
 
@@ -20,6 +22,7 @@ class ReadLadder:
     status: ClassVar[int] = 200
     kind: ClassVar[GrantKind] = GrantKind.READ  # what it needs
     wrong_method: ClassVar[str] = "PATCH"
+    unknown_params: ClassVar[dict[str, Any]] = {}  # where the id stands in the query
     unknown_path: ClassVar[str | None] = None  # of an id that is not there; None where it has none
     is_platform_wide: ClassVar[bool] = False  # no tenant is named
 
@@ -77,10 +80,12 @@ class ReadLadder:
 
     def test_unknown_id_is_404(self, api: Api) -> None:
         self.prepare(api)
-        if self.unknown_path is None:
-            assert "{" not in self.path.replace("{tenant}", ""), "name an unknown id"
+        path = self.unknown_path or self.path
+        if path == self.path and not self.unknown_params:
+            assert self.path.count("/") == 2, "name an unknown id"
             return
-        assert problem(self.call(api, path=self.unknown_path))[0] == 404
+        answer = self.call(api, path=path, **self.unknown_params)
+        assert problem(answer)[0] == 404, answer.text
 
     def enough(self) -> tuple[GrantKind, ...]:
         """Every single grant with which it works."""
@@ -90,18 +95,22 @@ class ReadLadder:
 class WriteLadder(ReadLadder):
     """For what changes something.
 
-    required:  keys without which the body is refused
-    other:     changes of the body that ask for something else
-    action:    of the audit entry that it leaves
-    event:     of the outbox, where there is one
-    stale:     an ETag of another revision; None where it takes none
+    required:      keys without which the body is refused
+    other:         changes of the body that ask for something else
+    other_params:  parameters that ask for something else, where there is no body
+    action:        of the audit entry that it leaves
+    event:         of the outbox, where there is one
+    stale:         an ETag of another revision; None where it takes none
+    creates:       whether it may make what its path names, so that it takes If-None-Match
     """
 
     required: ClassVar[tuple[str, ...]] = ()
-    other: ClassVar[dict[str, Any]]
+    other: ClassVar[dict[str, Any]] = {}
+    other_params: ClassVar[dict[str, Any]] = {}
     action: ClassVar[str]
     event: ClassVar[str | None] = None
     stale: ClassVar[str | None] = '"999"'
+    creates: ClassVar[bool] = False
     wrong_key: ClassVar[str] = "colour"
 
     def test_missing_field_is_422_and_named(self, api: Api) -> None:
@@ -127,34 +136,64 @@ class WriteLadder(ReadLadder):
         assert problem(answer)[0] == 412, answer.text
         assert len(api.audit()) == before
 
+    def test_precondition_that_it_does_not_look_at_is_400(self, api: Api) -> None:
+        self.prepare(api)
+        before = len(api.audit())
+        if self.stale is None:
+            answer = self.call(api, headers={"If-Match": '"1"'})
+            assert problem(answer) == (400, ["If-Match"])
+        if not self.creates:
+            answer = self.call(api, headers={"If-None-Match": "*"})
+            assert problem(answer) == (400, ["If-None-Match"])
+        assert len(api.audit()) == before
+
+    @pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "ünique"])
+    def test_key_that_cannot_be_kept_is_400(self, api: Api, key: str) -> None:
+        self.prepare(api)
+        before = len(api.audit())
+        answer = self.call(api, headers={"Idempotency-Key": key.encode()})
+        assert problem(answer) == (400, ["Idempotency-Key"])
+        assert len(api.audit()) == before
+
     def test_repeated_key_has_one_effect(self, api: Api) -> None:
         self.prepare(api)
-        events = len(api.outbox())
+        events, entries = len(api.outbox()), len(api.audit(self.action))
         first = self.call(api, headers={"Idempotency-Key": "once"})
         assert first.status_code == self.status, first.text
         again = self.call(api, headers={"Idempotency-Key": "once"})
         assert again.status_code == first.status_code, again.text
         assert again.headers["idempotent-replayed"] == "true"
         assert again.json() == first.json()
-        assert len(api.audit(self.action)) == 1
+        assert len(api.audit(self.action)) - entries == 1
         assert len(api.outbox()) - events == (1 if self.event else 0)
 
     def test_repeated_key_with_another_body_is_422(self, api: Api) -> None:
+        assert self.other or self.other_params, "say what asks for something else"
+        self.prepare(api)
+        first = self.call(api, headers={"Idempotency-Key": "once"})
+        assert first.is_success, first.text
+        entries = len(api.audit(self.action))
+        body = {**(self.body or {}), **self.other} if self.other else self.body
+        answer = self.call(
+            api, body=body, headers={"Idempotency-Key": "once"}, **self.other_params
+        )
+        assert problem(answer) == (422, ["Idempotency-Key"])
+        assert len(api.audit(self.action)) == entries
+
+    def test_repeated_key_of_another_principal_is_another_request(self, api: Api) -> None:
         self.prepare(api)
         assert self.call(api, headers={"Idempotency-Key": "once"}).is_success
-        other = {**(self.body or {}), **self.other}
-        answer = self.call(api, body=other, headers={"Idempotency-Key": "once"})
-        assert problem(answer)[0] == 422
-        assert "idempotency" in answer.json()["detail"].lower()
-        assert len(api.audit(self.action)) == 1
+        api.principal("other", *GrantKind)
+        answer = self.call(api, by="other", headers={"Idempotency-Key": "once"})
+        assert "idempotent-replayed" not in answer.headers, answer.text
 
     def test_side_effects_are_audit_and_event(self, api: Api) -> None:
         self.prepare(api)
-        events = len(api.outbox())
         api.principal("doer", *GrantKind)
+        events, entries = len(api.outbox()), len(api.audit(self.action))
         answer = self.call(api, by="doer")
         assert answer.status_code == self.status, answer.text
-        (entry,) = api.audit(self.action)
+        (entry,) = api.audit(self.action)[entries:]
         assert entry.actor == "doer"
         assert entry.at_us == api.now_us
         new = [event.event for event in api.outbox()[events:]]

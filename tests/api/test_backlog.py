@@ -1,0 +1,78 @@
+"""GET backlog: what waits on each lane, of a tenant or of all."""
+
+from typing import Any, ClassVar
+
+from ports.changes import RunTrigger
+from ports.principals import GrantKind
+from tests.support.api import OTHER, TENANT, Api, problem
+from tests.support.definitions import a_target, a_trigger
+from tests.support.ladder import ReadLadder
+from tests.support.served import Served
+
+
+class TestBacklog(ReadLadder):
+    path = "/v1/backlog"
+    params: ClassVar[dict[str, Any]] = {"tenant": TENANT}
+
+
+class TestBacklogOfThePlatform(ReadLadder):
+    path = "/v1/backlog"
+    is_platform_wide = True
+
+
+def waiting(api: Api, **params: Any) -> dict[str, int]:
+    answer = api.json("GET", "/v1/backlog", **params)
+    return {each["lane"]: each["waiting"] for each in answer["lanes"]}
+
+
+def a_run(api: Api, tenant: str) -> None:
+    api.apply(
+        a_target(tenant),
+        a_trigger("job", "0 6 * * *", tenant_id=tenant),
+        RunTrigger(tenant_id=tenant, name="job"),
+    )
+
+
+def test_backlog_of_nothing_has_gone_already(api: Api) -> None:
+    answer = api.json("GET", "/v1/backlog", tenant=TENANT)
+    assert answer["tenant"] == TENANT
+    assert answer["lanes"][0] == {
+        "lane": "on_time",
+        "waiting": 0,
+        "ends_at": "2026-03-02T00:00:00Z",
+        "assumption": "nothing waits",
+    }
+
+
+def test_backlog_of_catch_up_tells_when_it_should_have_gone(served: Served) -> None:
+    served.put(missed="fire_all", horizon="1d")
+    served.start().to("00:01:30")
+    served.stop()
+    served.to("04:01:30")
+    served.service.start("two").look()
+    (catch_up,) = [
+        each
+        for each in served.api.json("GET", "/v1/backlog", tenant=TENANT)["lanes"]
+        if each["lane"] == "catch_up" and each["waiting"]
+    ] or [None]
+    if catch_up is None:  # all of it has gone within the first look
+        assert waiting(served.api, tenant=TENANT) == {"on_time": 0, "catch_up": 0, "backfill": 0}
+        return
+    assert catch_up["ends_at"] > "2026-03-02T04:01:30Z"
+    assert "catch-up at 10 % of 100 fires a second" in catch_up["assumption"]
+
+
+def test_backlog_of_one_tenant_counts_no_other(api: Api) -> None:
+    a_run(api, TENANT)
+    a_run(api, OTHER)
+    assert waiting(api, tenant=TENANT)["on_time"] == 1
+    assert waiting(api)["on_time"] == 2
+
+
+def test_backlog_of_an_unknown_tenant_is_404(api: Api) -> None:
+    assert problem(api.call("GET", "/v1/backlog", tenant="acne")) == (404, ["tenant"])
+
+
+def test_backlog_of_all_is_not_for_a_tenants_reader(api: Api) -> None:
+    api.principal("reader", GrantKind.READ, tenant=TENANT)
+    assert problem(api.call("GET", "/v1/backlog", by="reader")) == (403, ["grant"])
