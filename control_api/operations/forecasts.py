@@ -16,8 +16,9 @@ from control_api.answers.zone_times import local_text
 from control_api.call import Call
 from control_api.operations.finding import tenant_of, trigger_of
 from control_api.operations.fires import check_scope
-from control_api.problems import ApiProblem
+from control_api.problems import ApiProblem, invalid
 from control_api.replies import Reply
+from scheduling.vocabulary import Lane
 from schemas.api.forecasts import (
     BacklogOut,
     CrowdOut,
@@ -31,6 +32,7 @@ from schemas.api.forecasts import (
 
 # Counting takes seconds of the processor, which the decider of the same process needs as well.
 _COUNTING: Final = threading.Lock()
+_SHARED: Final = "unknown: the tenant's triggers share the lane"
 
 
 def upcoming_of(
@@ -71,9 +73,16 @@ def upcoming_of_all(
     return Reply(body=_upcoming_out(answer, zones))
 
 
-def read_backlog(call: Call, tenant_id: str | None) -> Reply[BacklogOut]:
-    """What waits on each lane, of a tenant or of all, and when it should have gone."""
+def read_backlog(
+    call: Call, tenant_id: str | None, *, trigger: str | None = None
+) -> Reply[BacklogOut]:
+    """What waits on each lane, of a tenant or of all, and when it should have gone.
+
+    Of one trigger it says what waits alone: it shares its lanes with the tenant's others.
+    """
     check_scope(call, tenant_id, act="read the backlog of all tenants")
+    if trigger is not None:
+        return _backlog_of_trigger(call, tenant_id, trigger)
     store = call.services.store
     answer = backlog_answer(
         store.registry, store.history, tenant_id=tenant_id, now_us=call.now_us()
@@ -87,7 +96,22 @@ def read_backlog(call: Call, tenant_id: str | None) -> Reply[BacklogOut]:
         )
         for each in answer.lanes
     ]
-    return Reply(body=BacklogOut(tenant=tenant_id, lanes=lanes))
+    return Reply(body=BacklogOut(tenant=tenant_id, trigger=None, lanes=lanes))
+
+
+def _backlog_of_trigger(call: Call, tenant_id: str | None, name: str) -> Reply[BacklogOut]:
+    if tenant_id is None:
+        raise invalid("trigger", "a trigger is a tenant's: name its `tenant` too")
+    trigger = trigger_of(call, tenant_id, name)
+    history = call.services.store.history
+    waiting = history.backlog(tenant_id, trigger_id=trigger.trigger_id)
+    lanes = [
+        LaneBacklogOut(
+            lane=lane, waiting=waiting.get(lane.value, 0), ends_at=None, assumption=_SHARED
+        )
+        for lane in Lane
+    ]
+    return Reply(body=BacklogOut(tenant=tenant_id, trigger=trigger.name, lanes=lanes))
 
 
 def read_hot_seconds(

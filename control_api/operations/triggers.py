@@ -79,10 +79,18 @@ def list_triggers(
     states: Collection[TriggerState],
     target_id: str | None,
     name_prefix: str,
+    name: str | None = None,
     cursor: str | None,
     limit: int,
 ) -> Reply[Page[TriggerOut]]:
-    """Undeleted triggers by tenant and name; without a tenant, all of the platform."""
+    """Undeleted triggers by tenant and name; without a tenant, all of the platform.
+
+    A `name`, or an id, finds what bears it in every tenant that the caller may read.
+    """
+    if name is not None:
+        if states or target_id is not None or name_prefix:
+            raise invalid("name", "it says which already: leave out state, target and prefix")
+        return _named(call, tenant_id, name)
     if tenant_id is not None:
         tenant_of(call, tenant_id)
     else:
@@ -101,6 +109,20 @@ def list_triggers(
     items = [trigger_out(trigger, versions, now_us=now_us) for trigger in found]
     last = (found[-1].tenant_id, found[-1].name) if found else ()
     return Reply(body=page_of(items, last, limit=limit))
+
+
+def _named(call: Call, tenant_id: str | None, name: str) -> Reply[Page[TriggerOut]]:
+    if tenant_id is not None:
+        tenant_of(call, tenant_id)
+    registry = call.services.store.registry
+    found = [
+        trigger
+        for trigger in registry.find_triggers(name, tenant_id=tenant_id)
+        if call.principal.holds(GrantKind.READ, trigger.tenant_id)
+    ]
+    versions, now_us = Versions(registry), call.now_us()
+    items = [trigger_out(trigger, versions, now_us=now_us) for trigger in found]
+    return Reply(body=Page[TriggerOut](items=items))
 
 
 def delete_trigger(

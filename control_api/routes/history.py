@@ -123,9 +123,11 @@ def upcoming_of_tenant(
 
 
 @router.get("/v1/backlog", response_model=BacklogOut, responses=problems())
-def read_backlog(call: Read, response: Response, tenant: str | None = None) -> BaseModel:
-    """What waits on each lane, and when it should have gone."""
-    return respond(response, forecasts.read_backlog(call, tenant))
+def read_backlog(
+    call: Read, response: Response, tenant: str | None = None, trigger: str | None = None
+) -> BaseModel:
+    """What waits on each lane, and when it should have gone; of one trigger, what waits."""
+    return respond(response, forecasts.read_backlog(call, tenant, trigger=trigger))
 
 
 @router.get(TENANT + "/hot-seconds", response_model=HotSecondsOut, responses=problems())

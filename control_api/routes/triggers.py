@@ -22,6 +22,7 @@ from schemas.api.triggers import (
 from schemas.manifest import TriggerSpec
 
 router = APIRouter(tags=["triggers"])
+_NAME_OR_ID_CHARS_MAX = 2 * NAME_CHARS_MAX
 
 
 @router.get("/v1/triggers", response_model=Page[TriggerOut], responses=problems())
@@ -32,16 +33,18 @@ def list_triggers(
     state: Annotated[list[TriggerState] | None, Query()] = None,
     target: str | None = None,
     prefix: Annotated[str, Query(max_length=NAME_CHARS_MAX)] = "",
+    name: Annotated[str | None, Query(max_length=_NAME_OR_ID_CHARS_MAX)] = None,
     cursor: str | None = None,
     limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
 ) -> BaseModel:
-    """Triggers by tenant and name."""
+    """Triggers by tenant and name; `name` finds one by its name or id, in any tenant."""
     reply = triggers.list_triggers(
         call,
         tenant_id=tenant,
         states=state or (),
         target_id=target,
         name_prefix=prefix,
+        name=name,
         cursor=cursor,
         limit=limit,
     )

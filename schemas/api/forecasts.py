@@ -38,9 +38,10 @@ class LaneBacklogOut(Out):
 
 
 class BacklogOut(Out):
-    """Every lane, of a tenant or (null) of all together."""
+    """Every lane, of one trigger, of a tenant, or (both null) of all together."""
 
     tenant: str | None
+    trigger: str | None
     lanes: list[LaneBacklogOut]
 
 
