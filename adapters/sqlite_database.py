@@ -132,7 +132,7 @@ class SqliteDatabase:
                         connection.execute("ROLLBACK")
                     raise
             except sqlite3.Error as error:
-                raise _counted(translate(error)) from error
+                raise counted(translate(error)) from error
             metrics.tell_committed()
 
     @contextmanager
@@ -165,7 +165,7 @@ class SqliteDatabase:
     @contextmanager
     def _writers_turn(self, wait_s: float) -> Iterator[sqlite3.Connection]:
         if not self._write_lock.acquire(timeout=wait_s):
-            raise _counted(StoreUnavailable("another thread of this process holds the store"))
+            raise counted(StoreUnavailable("another thread of this process holds the store"))
         try:
             yield self._writer
         finally:
@@ -235,7 +235,8 @@ class SqliteDatabase:
                 raise
 
 
-def _counted(error: PortError) -> PortError:
+def counted(error: PortError) -> PortError:
+    """The error of a write, counted."""
     metrics.count("punctual_store_write_errors_total", error=type(error).__name__)
     return error
 

@@ -73,6 +73,17 @@ class Versions:
         finally:
             self._unsure.begin()
 
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Inside `changing`: a part of it that is rolled back alone if it raises."""
+        before = frozenset(self._unsure.keys)
+        try:
+            yield
+        except BaseException:
+            self._unsure.begin()
+            self._unsure.keys |= before
+            raise
+
     def wrote(self, key: Key) -> None:
         """This thread's open transaction has written the version."""
         self._unsure.keys.add(key)

@@ -2,14 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from adapters.sqlite_change_kinds import apply_change
 from adapters.sqlite_change_session import ChangeSession
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_definitions import definition_of, read_payload
+from adapters.sqlite_group_commit import GroupCommit
 from adapters.sqlite_idempotency import find_results, keep_results
 from adapters.sqlite_refused import Refused
 from adapters.sqlite_targets import read_target, target_record
@@ -32,15 +32,20 @@ _BEHIND_EVERY_NAME: Final = chr(0x10FFFF)  # sorts after whatever a name may go 
 
 
 class _DryRun(Exception):
-    """Ends a dry run's transaction without committing it."""
+    """Ends a dry run without committing it."""
+
+    def __init__(self, results: list[ChangeResult]) -> None:
+        super().__init__()
+        self.results = results
 
 
 class SqliteRegistry(RegistryPort):
-    """See the port; changes go through one writer transaction."""
+    """See the port; changes that come together share a transaction."""
 
     def __init__(self, context: SqliteContext) -> None:
         self._context = context
         self._sql = context.sql
+        self._group = GroupCommit(context.database, context.versions)
 
     def apply(
         self,
@@ -51,8 +56,7 @@ class SqliteRegistry(RegistryPort):
         dry_run: bool = False,
         request: IdempotentRequest | None = None,
     ) -> list[ChangeResult]:
-        results: list[ChangeResult] = []
-        with suppress(_DryRun), self._changing() as connection:
+        def work(connection: sqlite3.Connection) -> list[ChangeResult]:
             if request is not None:
                 found = find_results(connection, self._sql, request, now_us=now_us)
                 if found is not None:
@@ -61,10 +65,15 @@ class SqliteRegistry(RegistryPort):
             session = ChangeSession(connection, self._context, now_us=now_us, actor=actor)
             results = _apply_all(session, changes)
             if dry_run:
-                raise _DryRun
+                raise _DryRun(results)
             if request is not None:
                 keep_results(connection, self._sql, request, results=results, now_us=now_us)
-        return results
+            return results
+
+        try:
+            return self._group.run(work)
+        except _DryRun as done:
+            return done.results
 
     def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
         with self._context.database.read() as connection:
@@ -195,11 +204,6 @@ class SqliteRegistry(RegistryPort):
                 connection, self._context, tenant_id, payload_ref=found.secret_ref
             )
         return None if secret is None else secret.decode()
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._context.versions.changing(), self._context.database.write() as connection:
-            yield connection
 
 
 def _apply_all(session: ChangeSession, changes: Sequence[Change]) -> list[ChangeResult]:

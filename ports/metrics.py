@@ -16,11 +16,14 @@ from ports.metric_names import METRICS, MetricName
 _UNITS: Final = {"seconds": "s"}  # in the notation of OpenTelemetry; other units are annotations
 
 
+UncommittedCounts = Counts[tuple[MetricName, tuple[tuple[str, str], ...]]]
+
+
 class _Uncommitted(threading.local):
     """What the thread's open transaction will have done: (name, labels) to amount."""
 
     def __init__(self) -> None:
-        self.counts: Counts[tuple[MetricName, tuple[tuple[str, str], ...]]] = Counts()
+        self.counts: UncommittedCounts = Counts()
 
 
 _uncommitted = _Uncommitted()
@@ -52,6 +55,16 @@ def tell_committed() -> None:
 def tell_undone() -> None:
     """The thread's transaction was rolled back: nothing of it happened."""
     _uncommitted.counts.clear()
+
+
+def uncommitted() -> UncommittedCounts:
+    """What the thread's open transaction has counted up to here."""
+    return _uncommitted.counts.copy()
+
+
+def tell_undone_since(before: UncommittedCounts) -> None:
+    """A part of the thread's transaction was rolled back; `before` is what was counted by then."""
+    _uncommitted.counts = before
 
 
 def use(meter: Meter) -> None:
