@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from adapters.authenticator_tokens import token_hash
-from control_api.manifests.applying import local_actor
 from control_api.operations.principals import new_token
 from ports.changes import AddGrant, Change, CreateToken, RevokeToken
 from ports.principals import GrantKind, GrantRecord
 from ports.store import Store
+from punctual.actor import local_actor
 from punctual.local_files import TOKEN_FILE, read_local_token, write_private
 
 

@@ -66,7 +66,7 @@ def restore(file: Path, force: bool, pause_note: str | None, data: Path, as_json
     was sent in it may be sent again, under the same fire keys. With --pause you look first, and
     say for each trigger by `punctual resume --policy` what becomes of that time.
     """
-    from control_api.manifests.applying import local_actor
+    from punctual.actor import local_actor
     from punctual.backups.restore import RestoreOptions, restore
 
     if pause_note is not None and len(pause_note) > NOTE_CHARS_MAX:
@@ -125,9 +125,9 @@ def _audit(data: Path, note: str, *, schema_version: int) -> None:
     """A backup takes every credential along, so it is told; a store that cannot be written may be
     the very reason for it."""
     from adapters.sqlite_database import migrations
-    from control_api.manifests.applying import local_actor
     from ports.errors import PortError
     from ports.records import AuditRecord
+    from punctual.actor import local_actor
 
     if schema_version != len(migrations()):
         hint("Not in the audit: writing to this store would bring its schema up to date.")

@@ -92,7 +92,7 @@ def due_index(data: Path, as_json: bool) -> None:
     Safe while the service runs: it is one transaction, and every decision reads the row that it
     decides on inside its own.
     """
-    from control_api.manifests.applying import local_actor
+    from punctual.actor import local_actor
 
     with opened(data) as store:
         rows = store.due_index.rebuild(now_us=now_us())

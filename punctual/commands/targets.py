@@ -63,7 +63,7 @@ def targets(ctx: click.Context, tenant: str | None, data: Path, as_json: bool) -
 @click.pass_context
 def secret(ctx: click.Context, target: str, data: Path, as_json: bool) -> None:
     """Show the signing secret of a target, for its receiver. The audit says who asked."""
-    from control_api.manifests.applying import local_actor
+    from punctual.actor import local_actor
 
     with opened(_nearest_data(ctx, data)) as store:
         tenant_id, target_id = _find(store, target)

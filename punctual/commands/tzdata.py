@@ -135,7 +135,7 @@ def diff(
 @json_option
 def adopt(limit: int, data: Path, as_json: bool) -> None:
     """Pin this program's zone data, and compute every trigger's next due time by it."""
-    from control_api.manifests.applying import local_actor
+    from punctual.actor import local_actor
 
     with opened(data) as store:
         pinned, installed = store.due_index.pinned_tzdata(), tzdata_version()
