@@ -4,32 +4,42 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.sim.checks import (
+    cancels,
     coverage,
     decided_once,
     due_index,
     early,
+    events,
     fire_cap,
     held_ends,
+    manual_runs,
     order,
     overlap,
     receipts,
+    requests,
     retries,
     silence,
+    told,
 )
 from tests.sim.evidence import Evidence
 
 CHECKS: Final[dict[str, Callable[[Evidence], list[str]]]] = {
+    "cancels": cancels.check,
     "coverage": coverage.check,
     "decided_once": decided_once.check,
     "due_index": due_index.check,
     "early": early.check,
+    "events": events.check,
     "fire_cap": fire_cap.check,
     "held_ends": held_ends.check,
+    "manual_runs": manual_runs.check,
     "order": order.check,
     "overlap": overlap.check,
     "receipts": receipts.check,
+    "requests": requests.check,
     "retries": retries.check,
     "silence": silence.check,
+    "told": told.check,
 }
 
 

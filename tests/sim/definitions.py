@@ -1,9 +1,8 @@
 """What a seed's world is made of: odd nights, recurrences that meet them, policies and targets."""
 
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ports.records import TriggerDefinition
 from scheduling.instants import SECOND_US, from_text
 from scheduling.vocabulary import (
     FireState,
@@ -12,7 +11,8 @@ from scheduling.vocabulary import (
     MissedPolicy,
     OverlapPolicy,
 )
-from tests.support.definitions import a_definition
+from schemas.manifest import TriggerSpec
+from tests.support.definitions import TARGET
 from tests.support.scripted_target import (
     ACCEPTED,
     BUSY,
@@ -54,27 +54,35 @@ EXPRESSIONS: Final = (
 )
 
 
-def a_random_definition(random: Random, night: Night) -> TriggerDefinition:
-    """Any mix of what a definition can say, in sizes that a night can hold."""
+def a_random_body(random: Random, night: Night) -> dict[str, Any]:
+    """Any mix of what a trigger's body can say, in sizes that a night can hold."""
     recurrence: tuple[str, ...] = random.choice(EXPRESSIONS)
     if random.random() < 0.15:
         recurrence = (recurrence[0], night.at)
-    return a_definition(
-        *recurrence,
-        zone=random.choice((night.zone, night.zone, "UTC")),
-        gap_rule=random.choice(tuple(GapRule)),
-        fold_rule=random.choice(tuple(FoldRule)),
-        payload=random.choice((None, b'{"n":1}')),
-        max_fires=random.choice((None, None, None, 3, 20, 150)),
-        smear_s=random.choice((0, 0, 0, 2, 40)),
-        missed_policy=random.choice(tuple(MissedPolicy)),
-        overlap_policy=random.choice((OverlapPolicy.ALLOW, *OverlapPolicy)),
-        catchup_horizon_s=random.choice((60, 3_600, 3 * 3_600, 3 * 3_600)),
-        attempt_budget=random.choice((1, 2, 3, 5)),
-        retry_window_s=random.choice((20, 120, 900)),
-        run_timeout_s=random.choice((30, 90, 600)),
-        response_is_outcome=random.random() < 0.2,
-    )
+    return {
+        "schedule": list(recurrence),
+        "zone": random.choice((night.zone, night.zone, "UTC")),
+        "target": TARGET,
+        "gap": random.choice(tuple(GapRule)),
+        "fold": random.choice(tuple(FoldRule)),
+        "payload": random.choice((None, {"n": 1})),
+        "max_fires": random.choice((None, None, None, 3, 20, 150)),
+        "smear_s": random.choice((0, 0, 0, 2, 40)),
+        "missed": random.choice(tuple(MissedPolicy)),
+        "overlap": random.choice((OverlapPolicy.ALLOW, *OverlapPolicy)),
+        "horizon": random.choice(("60s", "1h", "3h", "3h")),
+        "retry": {
+            "attempts": random.choice((1, 2, 3, 5)),
+            "window": random.choice(("20s", "2m", "15m")),
+        },
+        "run_timeout": random.choice(("30s", "90s", "10m")),
+        "response_is_outcome": random.random() < 0.2,
+    }
+
+
+def spec_of(body: dict[str, Any]) -> TriggerSpec:
+    """The body as the API reads it."""
+    return TriggerSpec.model_validate(body)
 
 
 def a_random_answer(random: Random, mood: str) -> Answer:

@@ -8,17 +8,19 @@ import json
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ports.changes import Change, ChangeKind, ChangeResult
 from scheduling.instants import from_us, to_text, to_us
 from scheduling.keys import FireKey
 from scheduling.smear import smear_us
 from scheduling.vocabulary import FoldRule, GapRule
 from tests.sim.definitions import WINDOW_US
+from tests.sim.desk import Answer
 from tests.sim.world import Call
 from tests.support.oracle import enumerate_instants
 from tests.support.scripted_target import Receipt
@@ -37,6 +39,14 @@ class Interval(NamedTuple):
     is_last: bool
 
 
+class Effect(NamedTuple):
+    """One change that changed something, at its place among the calls."""
+
+    place: int
+    change: Change
+    result: ChangeResult
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One world after its end. Rows are dicts by column; times in microseconds."""
@@ -46,6 +56,7 @@ class Evidence:
     now_us: int
     receipts: Sequence[Receipt]
     calls: Sequence[Call]
+    answers: Sequence[Answer]
     tables: dict[str, list[Row]]
     by_trigger: dict[str, dict[TriggerKey, list[Row]]]
 
@@ -97,7 +108,13 @@ class Evidence:
 
 
 def gather(
-    path: Path, *, start_us: int, now_us: int, receipts: Sequence[Receipt], calls: Sequence[Call]
+    path: Path,
+    *,
+    start_us: int,
+    now_us: int,
+    receipts: Sequence[Receipt],
+    calls: Sequence[Call],
+    answers: Sequence[Answer],
 ) -> Evidence:
     """Read every table of the store's file."""
     connection = sqlite3.connect(path)
@@ -116,7 +133,23 @@ def gather(
     finally:
         connection.close()
     by_trigger = {name: _by_trigger(rows) for name, rows in tables.items()}
-    return Evidence(path, start_us, now_us, receipts, calls, tables, by_trigger)
+    return Evidence(path, start_us, now_us, receipts, calls, answers, tables, by_trigger)
+
+
+def applied(evidence: Evidence) -> Iterator[tuple[int, Call]]:
+    """Every call that committed changes, or found them made, with its place."""
+    for index, call in enumerate(evidence.calls):
+        if call.name == "registry.apply" and not call.arguments["dry_run"]:
+            yield index, call
+
+
+def effects(evidence: Evidence) -> Iterator[Effect]:
+    """Every change that changed something, in the order of the commits."""
+    for place, call in applied(evidence):
+        (changes,) = call.arguments["args"]
+        for change, result in zip(changes, call.result, strict=True):
+            if not result.replayed and result.kind is not ChangeKind.UNCHANGED:
+                yield Effect(place, change, result)
 
 
 def _by_trigger(rows: list[Row]) -> dict[TriggerKey, list[Row]]:

@@ -3,16 +3,25 @@
 from collections.abc import Callable
 from typing import Final
 
-from ports.changes import DeleteTrigger, PauseTrigger, PutTrigger, ResumeTrigger
+from control_api.call import Call
+from control_api.operations import fires, privileged, standing, targets, tenants, triggers
+from control_api.replies import Reply
+from ports.changes import PauseTrigger, ResumeTrigger
 from scheduling.instants import SECOND_US
-from scheduling.vocabulary import FireState, ResumeRule
-from tests.sim.definitions import WINDOW_US, a_random_definition
+from scheduling.vocabulary import WAITING, FireState, ResumeRule
+from schemas.api.principals import QuotaIn
+from schemas.api.tenants import TargetIn, TenantIn
+from schemas.api.triggers import NoteIn, PauseIn, ResumeIn, RunIn
+from tests.sim.definitions import WINDOW_US, a_random_body, spec_of
+from tests.sim.desk import Desk, Operation, a_random_match
 from tests.sim.world import DEPTH_MAX, World
-from tests.support.definitions import TENANT, a_target, a_tenant
+from tests.support.definitions import TARGET, TENANT
 
 TENANTS: Final = (TENANT, "bolt")
 NAMES: Final = ("bill", "scan", "sync", "trim")
-ACTIONS: Final = ("look", "take", "send", "collect", "report")
+ACTIONS: Final = ("look", "take", "send", "collect")
+RELAYED: Final = 0.3  # of the passes: the relay looks less often than the decider
+HOOK: Final = "http://127.0.0.1:8089/hook"
 STEPS: Final = 350
 CALM_ROUNDS_MAX: Final = 3_000
 
@@ -20,9 +29,7 @@ CALM_ROUNDS_MAX: Final = 3_000
 def run(world: World) -> None:
     """The wild part, then the calm, until nothing is left to do."""
     for tenant_id in TENANTS:
-        quota = world.random.choice((100, 20, 4))
-        tenant = a_tenant(tenant_id, quota_dispatch_per_s=quota)
-        world.apply(tenant, a_target(tenant_id))
+        _a_tenant(world, tenant_id)
     for _ in range(5):
         _put(world)
     for machine in world.machines:
@@ -35,7 +42,8 @@ def run(world: World) -> None:
 
 def between_calls(world: World) -> None:
     """What happens while another call is on its way."""
-    happening = world.random.choice((_some_acts, _some_acts, _a_change, _a_blink, _a_stall))
+    kinds = (_some_acts, _some_acts, _a_change, _a_single_fire, _a_blink, _a_stall)
+    happening = world.random.choice(kinds)
     happening(world)
 
 
@@ -66,40 +74,94 @@ def _a_pass(world: World) -> None:
     machine = world.random.choice(world.machines)
     for action in ACTIONS:
         world.act(machine, action)
+    if world.random.random() < RELAYED:
+        world.act(machine, "relay")
+    world.report()
 
 
 def _some_acts(world: World) -> None:
     for _ in range(world.random.randint(1, 4)):
-        world.act(world.random.choice(world.machines), world.random.choice(ACTIONS))
+        action = world.random.choice((*ACTIONS, "relay", "report"))
+        if action == "report":
+            world.report()
+        else:
+            world.act(world.random.choice(world.machines), action)
+
+
+def _a_tenant(world: World, tenant_id: str) -> None:
+    """With a target, and a quota that may be small."""
+    quota = QuotaIn(quota_dispatch_per_s=world.random.choice((100, 20, 4)))
+    target = TargetIn(url=HOOK)
+    world.ask("tenant", lambda call: tenants.put_tenant(call, tenant_id, TenantIn()))
+    world.ask("quota", lambda call: privileged.set_quota(call, tenant_id, quota))
+    world.ask("target", lambda call: targets.put_target(call, tenant_id, TARGET, target))
 
 
 def _a_change(world: World) -> None:
     random = world.random
     tenant_id, name = random.choice(TENANTS), random.choice(NAMES)
     kind = random.choice(("put", "put", "pause", "resume", "resume", "delete", "both"))
-    pause = PauseTrigger(tenant_id=tenant_id, name=name)
     rule = random.choice(tuple(ResumeRule))
-    resume = ResumeTrigger(tenant_id=tenant_id, name=name, rule=rule)
+    where, resume = (tenant_id, name), ResumeIn(policy=rule)
+    operations: dict[str, Operation] = {
+        "pause": lambda call: standing.pause_trigger(call, *where, PauseIn()),
+        "resume": lambda call: standing.resume_trigger(call, *where, resume),
+        "delete": lambda call: triggers.delete_trigger(call, *where, note=None),
+        "both": lambda call: _pause_and_resume(call, *where, rule=rule),
+    }
     if kind == "put":
         _put(world, tenant_id, name)
-    elif kind == "pause":
-        world.apply(pause)
-    elif kind == "resume":
-        world.apply(resume)
-    elif kind == "both":
-        world.apply(pause, resume)
     else:
-        world.apply(DeleteTrigger(tenant_id=tenant_id, name=name))
+        world.ask(f"{kind} {tenant_id}/{name} {rule}", operations[kind])
+
+
+def _pause_and_resume(call: Call, tenant_id: str, name: str, *, rule: ResumeRule) -> Reply[None]:
+    """As a manifest does that says both."""
+    (_, result) = call.apply(
+        PauseTrigger(tenant_id=tenant_id, name=name),
+        ResumeTrigger(tenant_id=tenant_id, name=name, rule=rule),
+    )
+    return Reply(body=None, replayed=result.replayed)
 
 
 def _put(world: World, tenant_id: str | None = None, name: str | None = None, /) -> None:
-    world.apply(
-        PutTrigger(
-            tenant_id=tenant_id or world.random.choice(TENANTS),
-            name=name or world.random.choice(NAMES),
-            definition=a_random_definition(world.random, world.night),
-        )
+    tenant_id = tenant_id or world.random.choice(TENANTS)
+    name = name or world.random.choice(NAMES)
+    spec = spec_of(a_random_body(world.random, world.night))
+    found = world.store.registry.find_triggers(name, tenant_id=tenant_id)
+    world.ask(
+        f"put {tenant_id}/{name}",
+        lambda call: triggers.put_trigger(call, tenant_id, name, spec),
+        match=a_random_match(world.random, found[0].revision if found else None),
     )
+
+
+def _a_single_fire(world: World) -> None:
+    """A run by hand, or the end of one that waits."""
+    if world.random.random() < 0.6:
+        _a_run(world)
+    else:
+        _a_cancel(world)
+
+
+def _a_run(world: World) -> None:
+    random = world.random
+    tenant_id, name = random.choice(TENANTS), random.choice(NAMES)
+    body = RunIn.model_validate(
+        {"force": random.random() < 0.4} | random.choice(({}, {}, {"payload": {"by": "hand"}}))
+    )
+    world.ask(
+        f"run {tenant_id}/{name} {body}",
+        lambda call: standing.run_trigger(call, tenant_id, name, body),
+    )
+
+
+def _a_cancel(world: World) -> None:
+    """Of a fire that was seen to wait; by now it may be on its way."""
+    waiting = world.store.history.fires(states=sorted(WAITING), limit=20)
+    if waiting:
+        key = str(world.random.choice(waiting).key)
+        world.ask(f"cancel {key}", lambda call: fires.cancel_fire(call, key, NoteIn()))
 
 
 def _other_weather(world: World) -> None:
@@ -129,8 +191,9 @@ def _an_outage(world: World) -> None:
 def _a_bad_clock(world: World) -> None:
     """A bound that says so, or a step that is mended within its quarantine."""
     random = world.random
-    machine = random.choice(world.machines)
-    if not {"look", "take"} <= machine.seen or machine.clock_good_us is not None:
+    machine = random.choice(world.processes)
+    has_seen = machine.seen if isinstance(machine, Desk) else {"look", "take"} <= machine.seen
+    if not has_seen or machine.clock_good_us is not None:
         return
     if random.random() < 0.5:
         machine.clock.epsilon_us = 200_000
@@ -148,6 +211,7 @@ HAPPENINGS: Final[dict[Callable[[World], None], int]] = {
     _a_pass: 40,
     _some_acts: 14,
     _a_change: 12,
+    _a_single_fire: 8,
     _other_weather: 5,
     _a_death: 3,
     _an_outage: 2,
@@ -159,6 +223,7 @@ def _calm(world: World) -> None:
     """Good weather and kind targets, until nothing waits any more."""
     world.note("world", "calm")
     world.weather, world.mood, world.depth = 0.0, "calm", DEPTH_MAX
+    world.mend_clock(world.desk)
     for machine in world.machines:
         world.mend_clock(machine)
         if machine.engine is None:
@@ -167,10 +232,22 @@ def _calm(world: World) -> None:
         for machine in world.machines:
             for action in ACTIONS:
                 world.act(machine, action)
+        world.report()
+        if world.random.random() < RELAYED:
+            world.act(world.random.choice(world.machines), "relay")
         if _is_at_rest(world):
+            _relay_all(world)
             return
         world.advance(world.random.choice((SECOND_US, 3 * SECOND_US)))
     world.note("world", "never came to rest")
+
+
+def _relay_all(world: World) -> None:
+    """Until the last event is out; nothing else happens any more."""
+    for machine in world.machines:
+        world.act(machine, "relay")
+        while machine.relay is not None and machine.relay.is_behind:
+            world.act(machine, "relay")
 
 
 def _is_at_rest(world: World) -> bool:
@@ -178,6 +255,6 @@ def _is_at_rest(world: World) -> bool:
     in_memory = any(engine.open_attempts or engine.claimed for engine in engines)
     if in_memory or world.target.reports or any(us <= world.now_us for us in world.due_times()):
         return False
-    history = world.api.history
+    history = world.store.history
     is_dispatching = history.fires(states=[FireState.DISPATCHING], limit=1)
     return not is_dispatching and not any(history.backlog().values())

@@ -38,6 +38,7 @@ def evidence_of(world: World) -> Evidence:
         now_us=world.now_us,
         receipts=world.target.receipts,
         calls=world.calls,
+        answers=world.desk.answers,
     )
 
 

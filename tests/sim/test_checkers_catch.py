@@ -109,6 +109,7 @@ def test_checker_finds_what_is_wrong_in_the_store(
         now_us=good.now_us,
         receipts=good.receipts,
         calls=good.calls,
+        answers=good.answers,
     )
     assert CHECKS[name](evidence) != []
 

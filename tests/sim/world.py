@@ -1,9 +1,10 @@
-"""One seeded world: two machines on one store, the people who edit, and the targets.
+"""One seeded world: two machines and an API on one store, the people who edit, and the targets.
 
 One `Random` drives everything, so a seed is a whole history. Between any two calls of a port
 somebody else may act, the call may fail before or after its effect, or its process may die.
 """
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,18 +13,21 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from adapters.attempt_tokens_local import LocalAttemptTokens
+from adapters.events_local import LocalEvents
 from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
-from ports.changes import Change
-from ports.errors import ChangeRefused, StoreUnavailable
+from control_api.call import Match
+from ports.errors import StoreUnavailable
 from ports.records import ClaimedFire
 from ports.store import Store
+from punctual.relay import Relay
 from scheduling.instants import SECOND_US, to_text
 from tests.sim.definitions import NIGHTS, Night, a_random_answer
+from tests.sim.desk import Desk, Operation
 from tests.support.engine import Engine
-from tests.support.faulty_store import Crash, faulty_lanes, faulty_store
+from tests.support.faulty_store import Crash, Interceptor, faulty_events, faulty_lanes, faulty_store
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_target import Answer, ScriptedTarget
 
@@ -31,6 +35,20 @@ EPSILON_US: Final = 5_000
 MACHINES: Final = ("east", "west")
 PREEMPT: Final = 0.06  # how often somebody else acts between two calls
 DEPTH_MAX: Final = 2
+TRIES_MAX: Final = 4  # of a client that does not know whether it was heard
+RELAY_ROWS_MAX: Final = 7  # so few that a reading has pages
+# Every state that a fire ever had, in the order of their commits.
+JOURNAL: Final = """
+CREATE TABLE sim_journal (
+  entry_id INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT, trigger_id TEXT,
+  scheduled_instant INTEGER, sequence INTEGER, state TEXT, changed_at INTEGER);
+CREATE TRIGGER sim_fire_added AFTER INSERT ON fire BEGIN
+  INSERT INTO sim_journal VALUES (NULL, NEW.tenant_id, NEW.trigger_id, NEW.scheduled_instant,
+    NEW.sequence, NEW.state, NEW.changed_at); END;
+CREATE TRIGGER sim_fire_changed AFTER UPDATE OF state ON fire BEGIN
+  INSERT INTO sim_journal VALUES (NULL, NEW.tenant_id, NEW.trigger_id, NEW.scheduled_instant,
+    NEW.sequence, NEW.state, NEW.changed_at); END;
+"""
 
 
 class Call(NamedTuple):
@@ -54,11 +72,16 @@ class Machine:
     name: str
     clock: ManualClock
     engine: Engine | None = None
+    relay: Relay | None = None
     back_us: int | None = None
     clock_good_us: int | None = None
     starts: int = 0
     seen: set[str] = field(default_factory=set)
     busy: set[str] = field(default_factory=set)
+
+    def is_alive(self, start: int) -> bool:
+        """Whether the process of that start still runs."""
+        return self.engine is not None and self.starts == start
 
 
 @dataclass(slots=True)
@@ -76,7 +99,9 @@ class World:
     now_us: int = field(init=False)  # the true time
     target: ScriptedTarget = field(init=False)
     attempt_tokens: LocalAttemptTokens = field(init=False)
-    api: Store = field(init=False)
+    payload_keys: TinkPayloadKeys = field(init=False)
+    store: Store = field(init=False)  # as the world itself looks at it: nothing comes between
+    desk: Desk = field(init=False)
     machines: list[Machine] = field(init=False)
     weather: float = 0.0
     mood: str = "good"
@@ -91,15 +116,21 @@ class World:
         self.now_us = self.night.start_us
         self.attempt_tokens = LocalAttemptTokens(self.folder / "keys")
         self.target = ScriptedTarget(lambda: self.now_us, self._answer)
-        self.api = faulty_store(self._open_store(), partial(self._intercept, None, 0))
-        self.machines = [
-            Machine(name, ManualClock(self.now_us + self._skew_us(), self.now_us, EPSILON_US))
-            for name in MACHINES
-        ]
+        self.payload_keys = TinkPayloadKeys(self.folder / "keys")
+        self.store = self._open_store()
+        _keep_a_journal(self.path)
+        self.desk = Desk(self._a_clock())
+        self.start_desk()
+        self.machines = [Machine(name, self._a_clock()) for name in MACHINES]
 
     @property
     def path(self) -> Path:
         return self.folder / "store.db"
+
+    @property
+    def processes(self) -> tuple[Machine | Desk, ...]:
+        """All that have a clock."""
+        return (*self.machines, self.desk)
 
     def close(self) -> None:
         """Close every connection."""
@@ -117,10 +148,8 @@ class World:
             return
         machine.busy.add(action)
         try:
-            if action == "report":
-                self._report(engine)
-            else:
-                getattr(engine, action)()
+            step = machine.relay.step if action == "relay" and machine.relay else None
+            (step or getattr(engine, action))()
             machine.seen.add(action)
         except StoreUnavailable as error:
             self.note(machine.name, f"{action}: {error}")
@@ -129,38 +158,86 @@ class World:
         finally:
             machine.busy.discard(action)
 
-    def apply(self, *changes: Change) -> None:
-        """Somebody asks for changes, and may not learn whether they were made."""
-        try:
-            self.api.registry.apply(changes, now_us=self.api_now_us(), actor="person")
-        except ChangeRefused as error:
-            self.note("person", f"refused: {error}")
-        except StoreUnavailable as error:
-            self.note("person", f"not sure: {error}")
+    def ask(self, text: str, operation: Operation, *, match: Match = Match()) -> None:  # noqa: B008
+        """Somebody asks the API for a change, and asks again when no answer came.
+
+        Now and then also after one that did: a proxy repeats what it should not.
+        """
+        request = self.desk.new_request(text)
+        for _ in range(TRIES_MAX):
+            calls_before = len(self.calls)
+            try:
+                heard = self.desk.ask(
+                    operation, request=request, match=match, calls_before=calls_before
+                )
+            except Crash:
+                self.start_desk()
+                heard = self.desk.lost(request, calls_before)
+            self.note("person", f"{request.key} {text} -> {heard.status} {heard.text}")
+            if self.random.random() < (0.2 if heard.status == 503 else 0.9):
+                return
+            self.act_between()
+
+    def report(self) -> None:
+        """Targets tell what their runs came to, until they are heard; some tell it twice."""
+        for report in self.target.due_reports():
+            try:
+                told = self.desk.tell(report)
+            except StoreUnavailable as error:
+                self.note("target", f"not sure: {error}")
+                return
+            except Crash:
+                self.start_desk()
+                return
+            self.note("target", f"{report.key} {report.outcome} -> {told}")
+            if self.random.random() < 0.9:
+                self.target.reported(report)
+
+    def act_between(self) -> None:
+        """Somebody else acts now, unless they are already acting within one another."""
+        if self.depth < DEPTH_MAX:
+            self.depth += 1
+            try:
+                self.between_calls(self)
+            finally:
+                self.depth -= 1
 
     def due_times(self) -> list[int]:
         """When anything is next due, as a wake would know it."""
-        try:
-            return list(self.api.due_index.next_due(range(256)).values())
-        except StoreUnavailable:
-            return []
+        return list(self.store.due_index.next_due(range(256)).values())
 
-    def api_now_us(self) -> int:
-        """The gate's earliest, on a machine whose clock is right within its bound."""
-        return self.now_us + self._skew_us() - EPSILON_US
+    def start_desk(self) -> None:
+        """The API's process starts, or starts again; its clock is right then."""
+        if self.desk.starts:
+            self.note("api", "dies, and starts again")
+            self.mend_clock(self.desk)
+        database = self._open_database()
+        self.desk.start(
+            self._open_store(),
+            database,
+            intercept=self._interceptor,
+            payload_keys=self.payload_keys,
+            attempt_tokens=self.attempt_tokens,
+        )
 
     def start(self, machine: Machine) -> None:
         """A process starts, under a new name or its old one, and knows nothing."""
         machine.starts += 1
         machine.back_us = None
-        intercept = partial(self._intercept, machine, machine.starts)
-        database = SqliteDatabase(self.path, synchronous="OFF")
-        self.to_close.append(database.close)
+        intercept = self._interceptor(machine, machine.starts)
+        database = self._open_database()
         suffix = machine.starts if self.random.random() < 0.5 else 0
         store = self._open_store()
+        # Nothing rests on what is measured: between two measurements nothing can go wrong.
+        store = replace(faulty_store(store, intercept), signals=store.signals)
+        machine.relay = Relay(
+            store,
+            faulty_events(LocalEvents(database), intercept),
+            machine.clock,
+            rows_max=RELAY_ROWS_MAX,
+        )
         machine.engine = Engine(
-            # Nothing rests on what is measured: between two measurements nothing can go wrong.
-            replace(faulty_store(store, intercept), signals=store.signals),
+            store,
             faulty_lanes(LocalLanes(database), intercept),
             machine.clock,
             self.target,
@@ -173,17 +250,17 @@ class World:
         """The process is gone with all it had in memory; another starts a little later."""
         if machine.engine is None:
             return
-        machine.engine = None
+        machine.engine = machine.relay = None
         machine.seen.clear()
         self.mend_clock(machine)  # a wrong clock that nobody saw change is beyond any service
         machine.back_us = self.now_us + self.random.randint(1, 20) * SECOND_US
         self.note(machine.name, "dies")
 
-    def mend_clock(self, machine: Machine) -> None:
+    def mend_clock(self, whose: Machine | Desk) -> None:
         """The clock is right again, within its bound."""
-        machine.clock.step(self.now_us + self._skew_us() - machine.clock.wall_us)
-        machine.clock.epsilon_us = EPSILON_US
-        machine.clock_good_us = None
+        whose.clock.step(self.now_us + self._skew_us() - whose.clock.wall_us)
+        whose.clock.epsilon_us = EPSILON_US
+        whose.clock_good_us = None
 
     def advance(self, duration_us: int) -> None:
         """Time passes; processes start and clocks are mended on the way."""
@@ -191,55 +268,52 @@ class World:
         while self.now_us < until_us:
             changes = [
                 us
-                for machine in self.machines
-                for us in (machine.back_us, machine.clock_good_us)
+                for us in (
+                    *(machine.back_us for machine in self.machines),
+                    *(each.clock_good_us for each in self.processes),
+                )
                 if us is not None and us > self.now_us
             ]
             self._move(min([until_us, *changes]))
 
     def _move(self, to_us: int) -> None:
-        for machine in self.machines:
-            machine.clock.advance(to_us - self.now_us)
+        for each in self.processes:
+            each.clock.advance(to_us - self.now_us)
         self.now_us = to_us
+        for each in self.processes:
+            if each.clock_good_us is not None and each.clock_good_us <= to_us:
+                self.mend_clock(each)
         for machine in self.machines:
-            if machine.clock_good_us is not None and machine.clock_good_us <= to_us:
-                self.mend_clock(machine)
             if machine.back_us is not None and machine.back_us <= to_us:
                 self.start(machine)
 
-    def _report(self, engine: Engine) -> None:
-        for report in self.target.due_reports():
-            engine.report(report)
-            self.target.reported(report)
+    def _interceptor(self, whose: Machine | Desk, start: int) -> Interceptor:
+        """What stands between that process and its ports."""
+        return partial(self._intercept, whose, start)
 
     def _intercept(
         self,
-        machine: Machine | None,
+        whose: Machine | Desk,
         start: int,
         name: str,
         call: Callable[[], Any],
         arguments: dict[str, Any],
     ) -> Any:
-        if self.depth < DEPTH_MAX and self.random.random() < PREEMPT:
-            self.depth += 1
-            try:
-                self.between_calls(self)
-            finally:
-                self.depth -= 1
-        if machine is not None and (machine.engine is None or machine.starts != start):
+        if self.random.random() < PREEMPT:
+            self.act_between()
+        if not whose.is_alive(start):
             raise Crash
-        self._maybe_fail(machine, f"{name} before")
+        self._maybe_fail(whose, f"{name} before")
         result = call()
-        who = machine.name if machine else "person"
-        self.calls.append(Call(self.now_us, who, name, arguments, result))
-        self.note(who, f"{name} -> {str(result)[:400]}")
-        self._maybe_fail(machine, f"{name} after")
+        self.calls.append(Call(self.now_us, whose.name, name, arguments, result))
+        self.note(whose.name, f"{name} -> {str(result)[:400]}")
+        self._maybe_fail(whose, f"{name} after")
         return result
 
-    def _maybe_fail(self, machine: Machine | None, where: str) -> None:
+    def _maybe_fail(self, whose: Machine | Desk, where: str) -> None:
         if self.weather and self.random.random() < self.weather:
-            if machine is not None and self.random.random() < 0.3:
-                self.note(machine.name, f"crashes {where}")
+            if self.random.random() < 0.3:
+                self.note(whose.name, f"crashes {where}")
                 raise Crash
             raise StoreUnavailable(f"the weather, {where}")
 
@@ -248,15 +322,29 @@ class World:
         self.note("target", f"{fire.key} {fire.n} -> {answer}")
         return answer
 
+    def _a_clock(self) -> ManualClock:
+        return ManualClock(self.now_us + self._skew_us(), self.now_us, EPSILON_US)
+
     def _skew_us(self) -> int:
         return self.random.randint(-EPSILON_US, EPSILON_US)
 
     def _open_store(self) -> Store:
         store = open_sqlite_store(
             self.path,
-            payload_keys=TinkPayloadKeys(self.folder / "keys"),
+            payload_keys=self.payload_keys,
             now_us=self.now_us,
             synchronous="OFF",
         )
         self.to_close.append(store.close)
         return store
+
+    def _open_database(self) -> SqliteDatabase:
+        database = SqliteDatabase(self.path, synchronous="OFF")
+        self.to_close.append(database.close)
+        return database
+
+
+def _keep_a_journal(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(JOURNAL)
+    connection.close()

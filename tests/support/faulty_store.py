@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
+from ports.events import EventsPort
 from ports.lanes import LanesPort
 from ports.store import Store
 
@@ -42,6 +43,11 @@ def faulty_store(store: Store, intercept: Interceptor) -> Store:
 def faulty_lanes(lanes: LanesPort, intercept: Interceptor) -> LanesPort:
     """The lanes with every call going through `intercept`."""
     return cast(LanesPort, _Through("lanes", lanes, intercept))
+
+
+def faulty_events(events: EventsPort, intercept: Interceptor) -> EventsPort:
+    """The log of events with every call going through `intercept`."""
+    return cast(EventsPort, _Through("events", events, intercept))
 
 
 class _Through:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from adapters.events_local import LocalEvents
 from adapters.sqlite_database import SqliteDatabase
@@ -12,7 +12,7 @@ from ports.events import Event, EventsPort
 from ports.store import Store
 from punctual.relay import Relay
 from scheduling.instants import from_text
-from tests.support.faulty_store import Interceptor, faulty_store
+from tests.support.faulty_store import Interceptor, faulty_events, faulty_store
 from tests.support.manual_clock import ManualClock
 from tests.support.published_events import all_events
 from tests.support.service import Service
@@ -35,10 +35,11 @@ class RelayedService:
 
     def relay(self, intercept: Interceptor | None = None, *, rows_max: int = 500) -> Relay:
         """A new one; every call that it makes goes through `intercept`."""
-        store, events = self.store, cast(EventsPort, self.log)
+        store: Store = self.store
+        events: EventsPort = self.log
         if intercept is not None:
             store = faulty_store(store, intercept)
-            events = _FaultyEvents(self.log, intercept)
+            events = faulty_events(self.log, intercept)
         clock = ManualClock(self.service.now_us, self.service.now_us)
         return Relay(store, events, clock, rows_max=rows_max)
 
@@ -67,21 +68,3 @@ def relayed_service(folder: Path) -> Iterator[RelayedService]:
     made = RelayedService(folder)
     yield made
     made.service.close()
-
-
-class _FaultyEvents(EventsPort):
-    """The log behind an interceptor."""
-
-    def __init__(self, events: EventsPort, intercept: Interceptor) -> None:
-        self._events = events
-        self._intercept = intercept
-
-    def publish(self, events: Any) -> int:
-        added: int = self._intercept("events.publish", lambda: self._events.publish(events), {})
-        return added
-
-    def read(self, *, after: int, limit: int) -> Any:
-        return self._events.read(after=after, limit=limit)
-
-    def kept(self) -> Any:
-        return self._events.kept()

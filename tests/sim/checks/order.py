@@ -2,7 +2,8 @@
 
 Left out is what the documentation leaves open: a smeared fire that an edit kept may change places
 with instants of the new version before its due time, and a fire that waits for its predecessor is
-passed by fires of a later version that allows overlap.
+passed by fires of a later version that allows overlap. A run by hand passes what waits for its
+predecessor too, and may be passed by newer instants that were decided before it went out.
 """
 
 from collections import defaultdict
@@ -38,8 +39,11 @@ def _is_newer(fire: ClaimedFire, other: ClaimedFire) -> bool:
 
 def _may_pass(evidence: Evidence, fire: ClaimedFire, other: ClaimedFire) -> bool:
     """Whether a fire may overtake another one that waits."""
+    if other.key.sequence and not fire.key.sequence:
+        return True
     key = (fire.key.tenant_id, fire.key.trigger_id)
     policy, others = (
         evidence.version(key, each.version)["overlap_policy"] for each in (fire, other)
     )
-    return bool(policy == OverlapPolicy.ALLOW and others != OverlapPolicy.ALLOW)
+    passes = policy == OverlapPolicy.ALLOW or fire.key.sequence
+    return bool(passes and others != OverlapPolicy.ALLOW)

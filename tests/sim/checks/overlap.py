@@ -1,9 +1,11 @@
 """Overlap is kept: as the target sees it, no two fires of such a trigger run at once.
 
 Left out is what the documentation leaves open: a run longer than its run timeout, and a fire that
-was tried more than once or whose try was ambiguous, since an earlier request may still be at work.
+was tried more than once or whose try was ambiguous, since an earlier request may still be at work,
+and a run by hand that was forced past one under way.
 """
 
+import json
 from collections import Counter, defaultdict
 
 from scheduling.vocabulary import OverlapPolicy
@@ -16,6 +18,7 @@ def check(evidence: Evidence) -> list[str]:
     runs: dict[TriggerKey, list[Receipt]] = defaultdict(list)
     tries = Counter(receipt.fire.key for receipt in evidence.receipts)
     attempts = {fire_key(row): row for row in evidence.tables["attempt"]}
+    forced = _forced(evidence)
     for receipt in evidence.receipts:
         fire = receipt.fire
         key = (fire.key.tenant_id, fire.key.trigger_id)
@@ -23,6 +26,7 @@ def check(evidence: Evidence) -> list[str]:
         attempt = attempts.get(fire.key)
         is_plain = (
             tries[fire.key] == 1
+            and str(fire.key) not in forced
             and receipt.answer.runs
             and attempt is not None
             and attempt["n"] == 1
@@ -41,6 +45,16 @@ def check(evidence: Evidence) -> list[str]:
             if run_ends_us > ends_us:
                 ends_us, holder = run_ends_us, receipt.fire.key
     return problems
+
+
+def _forced(evidence: Evidence) -> set[str]:
+    """The runs of which the audit says so."""
+    priors = [
+        json.loads(row["prior_value"])
+        for row in evidence.tables["audit_entry"]
+        if row["action"] == "trigger_run"
+    ]
+    return {prior["fire_key"] for prior in priors if prior["forced_past_a_run"]}
 
 
 def _slot_ends_us(evidence: Evidence, key: TriggerKey, receipt: Receipt) -> int:
