@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from control_api.app import ROUTERS
 from ports.changes import RunTrigger
 from ports.principals import GrantKind
 from scheduling.instants import from_text
@@ -127,9 +128,7 @@ def test_key_that_is_none_is_422(api: Api) -> None:
     assert problem(api.call("POST", "/v1/fires/x:cancel", {})) == (422, ["fire_key"])
 
 
-def test_history_alone_cannot_cancel(served: Served) -> None:
-    from control_api.app import ROUTERS
-
+def test_history_alone_changes_nothing() -> None:
     methods = {
         method
         for router in ROUTERS["history"]

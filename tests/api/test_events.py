@@ -87,5 +87,5 @@ def test_events_of_a_quiet_tenant_are_searched_a_bounded_way(
 @pytest.mark.parametrize(
     ("name", "value"), [("after", -1), ("after", 2**63), ("after", "x"), ("limit", 0)]
 )
-def test_bound_is_422(api: Api, name: str, value: object) -> None:
+def test_bound_is_422(api: Api, name: str, value: Any) -> None:
     assert problem(api.call("GET", "/v1/events", **{name: value})) == (422, [name])

@@ -1,5 +1,7 @@
 """GET hot seconds: the next day's busiest, and the smear that would flatten them."""
 
+from typing import Any
+
 import pytest
 
 from control_api.operations import forecasts
@@ -71,5 +73,5 @@ def test_second_forecast_at_a_time_is_429_and_the_next_is_answered(api: Api) -> 
 @pytest.mark.parametrize(
     ("name", "value"), [("seconds", 0), ("seconds", 101), ("level", 0), ("level", "low")]
 )
-def test_bound_is_422(api: Api, name: str, value: object) -> None:
+def test_bound_is_422(api: Api, name: str, value: Any) -> None:
     assert problem(api.call("GET", PATH, **{name: value})) == (422, [name])
