@@ -14,7 +14,7 @@ from tests.support.api import TENANT, Api, a_trigger_body, problem
         ("/v1/fires", "tenantId", "did you mean `tenant`?"),
         ("/v1/triggers", "tenants", "did you mean `tenant`?"),
         ("/v1/events", "xyz", "this path takes after, limit, tenant"),
-        ("/v1/backlog", "lane", "this path takes tenant"),
+        ("/v1/backlog", "lane", "this path takes tenant, trigger"),
         (f"/v1/tenants/{TENANT}", "fields", "this path takes none"),
     ],
 )

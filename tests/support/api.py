@@ -21,6 +21,7 @@ from control_api.operations.principals import new_token
 from control_api.services import ApiSettings, Services
 from ports.changes import AddGrant, Change, ChangeResult, CreateToken
 from ports.outbox import OutboxEvent
+from ports.ownership import OwnershipPort
 from ports.principals import GrantKind, GrantRecord
 from ports.records import AuditRecord
 from scheduling.instants import SECOND_US, from_text
@@ -39,6 +40,7 @@ class Api:
 
     folder: Path
     parts: tuple[Part, ...] = PARTS
+    ownership: OwnershipPort = field(default_factory=lambda: HttpOwnership(allow_loopback=True))
     services: Services = field(init=False)
     clock: ManualClock = field(init=False)
     client: TestClient = field(init=False)
@@ -61,7 +63,7 @@ class Api:
             authenticator=TokenAuthenticator(store.principals),
             payload_keys=keys,
             attempt_tokens=LocalAttemptTokens(self.folder / "keys"),
-            ownership=HttpOwnership(allow_loopback=True),
+            ownership=self.ownership,
             settings=ApiSettings(allow_loopback=True, instance="test"),
         )
         self.apply(a_tenant(), a_target(), a_tenant(OTHER))
@@ -102,7 +104,7 @@ class Api:
         sent = dict(headers or {})
         if by is not None:
             sent["Authorization"] = f"Bearer {self.tokens[by]}"
-        return self.client.request(method, path, json=body, headers=sent, params=params)
+        return self.client.request(method, path, json=body, headers=sent, params=params or None)
 
     def json(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
         """The body of an answer that must be a success."""
