@@ -4,6 +4,7 @@ Its database waits for the disk (synchronous=FULL): the relay marks an event as 
 is here, and a reader must find behind an offset what it found there before a power cut.
 """
 
+import sqlite3
 from collections.abc import Sequence
 
 from adapters.sqlite_database import SqliteDatabase
@@ -21,13 +22,15 @@ class LocalEvents(EventsPort):
     def publish(self, events: Sequence[Event]) -> int:
         if not events:
             return 0
-        sql = self._database.sql
-        rows = [event._asdict() for event in events]
         with self._database.write() as connection:
-            added = connection.executemany(sql["events_publish"], rows).rowcount
-            if added:
-                connection.execute(sql["events_forget"], {"kept": self._kept_max})
-        return added
+            return self._add(connection, events)
+
+    def publish_reading(self, events: Sequence[Event], *, relay_id: str, number: int) -> int | None:
+        asked = {"relay_id": relay_id, "number": number}
+        with self._database.write() as connection:
+            if connection.execute(self._database.sql["events_outrun"], asked).fetchone():
+                return None
+            return self._add(connection, events) if events else 0
 
     def read(self, *, after: int, limit: int) -> list[PublishedEvent]:
         asked = {"after": after, "row_limit": limit}
@@ -39,3 +42,11 @@ class LocalEvents(EventsPort):
         with self._database.read() as connection:
             after, through = connection.execute(self._database.sql["events_kept"]).fetchone()
         return KeptEvents() if through is None else KeptEvents(after, through)
+
+    def _add(self, connection: sqlite3.Connection, events: Sequence[Event]) -> int:
+        sql = self._database.sql
+        rows = [event._asdict() for event in events]
+        added = connection.executemany(sql["events_publish"], rows).rowcount
+        if added:
+            connection.execute(sql["events_forget"], {"kept": self._kept_max})
+        return added

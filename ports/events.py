@@ -48,6 +48,14 @@ class EventsPort(ABC):
         """
 
     @abstractmethod
+    def publish_reading(self, events: Sequence[Event], *, relay_id: str, number: int) -> int | None:
+        """Like `publish`, for what a relay's reading of the ledger found.
+
+        None, and nothing was added, where a later reading of that relay has begun: what this one
+        found may be older than what that one tells.
+        """
+
+    @abstractmethod
     def read(self, *, after: int, limit: int) -> list[PublishedEvent]:
         """Events after an offset, oldest first; 0 is before the first that is kept."""
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from ports import log_actions as log
 from ports.errors import PortError, StoreUnavailable
-from ports.events import Event, EventsPort
+from ports.events import EventsPort
 from ports.outbox import ChangeReading
 from ports.records import FireRecord
 from ports.store import Store
@@ -59,12 +59,6 @@ class Relay:
         """From any thread: touch the store no more, which may be closed by now."""
         self._is_abandoned = True
 
-    def _publish(self, events: list[Event]) -> int:
-        """The one call that may hang for as long as whoever keeps the log does."""
-        added = self._events.publish(events)
-        self._check_abandoned()
-        return added
-
     def _check_abandoned(self) -> None:
         if self._is_abandoned:
             raise StoreUnavailable("the relay was left behind")
@@ -75,7 +69,8 @@ class Relay:
             waiting = self._store.outbox.pending(limit=self._rows_max)
             if not waiting:
                 return added
-            added += self._publish([trigger_changed(each) for each in waiting])
+            added += self._events.publish([trigger_changed(each) for each in waiting])
+            self._check_abandoned()  # the call may have hung as long as whoever keeps the log
             self._store.outbox.mark_sent(
                 [each.outbox_id for each in waiting], now_us=self._clock.now().wall_us
             )
@@ -91,7 +86,13 @@ class Relay:
         reading = self._store.outbox.begin_reading(RELAY_ID)
         until_us = reading.from_us
         for rows in self._pages(reading):
-            added += self._publish([fire_state_changed(row) for row in rows])
+            found = self._events.publish_reading(
+                [fire_state_changed(row) for row in rows], relay_id=RELAY_ID, number=reading.number
+            )
+            self._check_abandoned()
+            if found is None:
+                return added  # another relay has begun to tell the same, from later rows
+            added += found
             until_us = rows[-1].changed_us
         if not self.is_behind:
             until_us += 1  # nothing of that last instant is left

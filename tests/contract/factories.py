@@ -17,6 +17,7 @@ from adapters.lanes_local import LocalLanes
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
+from adapters.store_sqlite_outbox import SqliteOutbox
 from ports.attempt_tokens import AttemptTokensPort
 from ports.events import EventsPort
 from ports.lanes import LanesPort
@@ -183,6 +184,10 @@ class EventsHarness(ABC):
         """Another handle in this process."""
 
     @abstractmethod
+    def begin_reading(self, relay_id: str) -> int:
+        """A relay of the log's store begins a reading; its number."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close this process's handles."""
 
@@ -207,6 +212,10 @@ class LocalEventsHarness(EventsHarness):
     def open(self) -> EventsPort:
         self._databases.append(SqliteDatabase(self._path, synchronous="OFF"))
         return LocalEvents(self._databases[-1], kept_max=self.kept_max)
+
+    def begin_reading(self, relay_id: str) -> int:
+        self._databases.append(SqliteDatabase(self._path, synchronous="OFF"))
+        return SqliteOutbox(self._databases[-1]).begin_reading(relay_id).number
 
     def close(self) -> None:
         for database in self._databases:

@@ -30,6 +30,7 @@ WRITES = (
     "events.publish",
     "outbox.mark_sent",
     "outbox.begin_reading",
+    "events.publish_reading",
     "outbox.end_reading",
 )
 
@@ -159,9 +160,10 @@ def live_on(world: RelayedService, relay: Relay) -> None:
         world.service.advance_to(f"2026-06-01T09:{minute:02}:30Z")
 
 
-def test_relay_goes_on_after_the_store_was_unavailable(world: RelayedService) -> None:
+@pytest.mark.parametrize("verb", ["events.publish", "events.publish_reading"])
+def test_relay_goes_on_after_the_store_was_unavailable(world: RelayedService, verb: str) -> None:
     some_history(world)
-    failing = DyingOnce("events.publish", nth=2, after=False, error=StoreUnavailable("busy"))
+    failing = DyingOnce(verb, nth=1, after=False, error=StoreUnavailable("busy"))
     relay = world.relay(failing)
     with pytest.raises(StoreUnavailable):
         relay.step()
@@ -240,6 +242,28 @@ def test_two_relays_at_once_tell_everything_once(world: RelayedService, verb: st
         "created",
         "paused",
     ]
+
+
+def test_relay_that_another_overtook_tells_nothing_older(world: RelayedService) -> None:
+    """Its page was read before the change that the other one told."""
+    some_history(world)
+    fire = world.service.fires()[0]
+
+    def overtake(name: str, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
+        if name == "events.publish_reading":
+            world.store.ledger.report_outcome(
+                fire.key,
+                FireState.FAILED,
+                now_us=world.service.now_us,
+                reported_by="test",
+            )
+            world.catch_up()
+        return call()
+
+    world.relay(overtake).step()
+    assert world.last_states()[str(fire.key)][0] == "failed"
+    assert world.last_states() == stored_states(world)
+    assert world.catch_up() == 0
 
 
 @pytest.mark.expects_error_log

@@ -7,6 +7,9 @@ ON CONFLICT (event_id) DO NOTHING;
 DELETE FROM event_log
 WHERE event_offset <= (SELECT max(event_offset) FROM event_log) - :kept;
 
+-- name: events_outrun
+SELECT 1 FROM relay_cursor WHERE relay_id = :relay_id AND reading > :number;
+
 -- name: events_read
 SELECT event_offset, event_id, event, tenant_id, trigger_id, body, at
 FROM event_log WHERE event_offset > :after ORDER BY event_offset LIMIT :row_limit;
