@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from control_api.edge import Edge
 from control_api.health import Health
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
-from control_api.routes import fires, history, outcomes, privileged, tenants, triggers
+from control_api.routes import apply, fires, history, outcomes, privileged, tenants, triggers
 from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
@@ -24,7 +24,7 @@ from schemas.refusals import message_of
 Part = Literal["management", "history", "privileged", "outcomes"]
 PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
-    "management": (tenants.router, triggers.router, fires.router),
+    "management": (tenants.router, triggers.router, fires.router, apply.router),
     "history": (history.router,),
     "privileged": (privileged.router,),
     "outcomes": (outcomes.router,),
@@ -82,6 +82,7 @@ def _document(problem: ApiProblem) -> JSONResponse:
 
 async def _tell_problem(request: Request, problem: Exception) -> JSONResponse:
     assert isinstance(problem, ApiProblem)  # noqa: S101 -- what the table registers
+    request.state.is_refused = problem.is_refusal
     return _document(problem)
 
 

@@ -18,7 +18,6 @@ _FIELDS: Final = {
     "ends_at": "ends_at",
     "exclusions": "exclude",
     "calendars": "calendars",
-    "calendars": "calendars",
     "gap": "gap",
     "fold": "fold",
 }

@@ -21,6 +21,8 @@ LogAction = Literal[
     "leases_released",
     "manifest_applied",
     "manifest_refused",
+    "ownership_check_failed",  # a fault of the checks themselves; targets stay as they are
+    "ownership_checked",  # a host was asked again whose it is
     "payload_unreadable",  # a fire was cancelled: its tenant's payload key is gone
     "relay_failed",  # a fault of the relay itself; decisions and deliveries go on
     "relay_left_behind",  # it hung when the service ended; what it held is published again

@@ -21,6 +21,7 @@ from ports.time_authority import TimeAuthorityPort
 from punctual.credentials import ensure_local_token
 from punctual.data_folder import KEYS_FOLDER, DataFolder
 from punctual.local_files import ToldServer, forget_server, tell_server
+from punctual.ownership_checks import OwnershipChecks
 
 API_PORT: Final = 8400
 Auth = Literal["tokens", "none"]
@@ -62,8 +63,9 @@ def check_bind(host: str, auth: Auth) -> None:
 class ApiServer:
     """Serves on a thread of its own, so that neither the decider nor a delivery holds it up."""
 
-    def __init__(self, app: Any, *, host: str, port: int) -> None:
+    def __init__(self, app: Any, *, services: Services, host: str, port: int) -> None:
         """Binds at once: OSError for a port in use; 0 takes any free one."""
+        self.services = services
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         # The protocol is named because asyncio sends small packets at once only then; otherwise
         # every answer on a connection that is kept waits 40 ms for the reader's kernel.
@@ -128,8 +130,9 @@ def serving(
     ensure_local_token(folder.path, folder.store, now_us=clock.now().earliest_us)
     health = Health(services)
     try:
-        server = ApiServer(create_app(services, parts, health=health), host=host, port=port)
-        with server:
+        app = create_app(services, parts, health=health)
+        server = ApiServer(app, services=services, host=host, port=port)
+        with server, OwnershipChecks(services):
             told = ToldServer(server.url, instance)
             tell_server(folder.path, told)
             try:

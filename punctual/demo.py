@@ -1,13 +1,12 @@
 """The demo of `punctual up --demo`: a tenant with a few triggers and a receiver to watch."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import resources
 from typing import Final
 
-from control_api.manifests.applying import changes_in
-from ports.changes import Change, PutTarget
+from control_api.manifests.yaml_tree import Node
 from ports.registry import RegistryPort
+from punctual.manifest_files import ManifestFile, read_manifest_file
 from punctual.receiver import DemoReceiver, ReceivedFire
 from schemas.signing_secrets import new_secret
 
@@ -25,17 +24,19 @@ def demo_receiver(
     return DemoReceiver([secret], on_fire, tenants=[_TENANT], port=port), secret
 
 
-def demo_changes(
-    registry: RegistryPort, *, endpoint: str, secret: str, now_us: int
-) -> list[Change]:
+def demo_file(*, endpoint: str, secret: str) -> ManifestFile:
     """The demo's manifest, pointed at the receiver."""
     text = resources.files("punctual").joinpath(DEMO_FILE).read_bytes()
-    changes = changes_in(
-        registry, text, name=DEMO_FILE, folder=None, now_us=now_us, allow_loopback=True
-    )
-    return [
-        replace(change, target=replace(change.target, endpoint=endpoint, secret=secret))
-        if isinstance(change, PutTarget)
-        else change
-        for change in changes
-    ]
+    file = read_manifest_file(text, name=DEMO_FILE, folder=None, environment={})
+    section = file.root
+    for key in ("tenants", _TENANT, "targets", _TARGET):
+        child = section.child(key)
+        if child is None:
+            raise LookupError(f"{DEMO_FILE} has no {key}")
+        section = child
+    node = section.node
+    assert isinstance(node.value, dict)  # noqa: S101 - of our own file
+    for key, value in (("url", endpoint), ("secret", secret)):
+        node.value[key] = Node(node.mark, value)
+        node.keys[key] = section.mark
+    return file

@@ -1,6 +1,6 @@
 """Reads a manifest: all of its problems at once, each with its line, or the records to apply."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
@@ -13,8 +13,7 @@ from control_api.manifests.shapes import (
     expect_mapping,
     validated,
 )
-from control_api.manifests.text import to_yaml
-from control_api.manifests.yaml_tree import read_tree
+from control_api.manifests.yaml_tree import Node
 from scheduling.calendars import ExclusionCalendar
 from schemas.manifest import (
     CalendarSpec,
@@ -27,8 +26,6 @@ from schemas.manifest import (
 from schemas.manifest_fields import name_problem
 from schemas.refusals import keys_of, shown_key, unknown_key
 
-__all__ = ["ManifestErrors", "Problem", "load_manifest", "to_yaml"]
-
 _QUOTA_KEYS: Final = keys_of(QuotaSpec)
 _TENANT_KEYS: Final = _QUOTA_KEYS | {"calendars", "targets", "defaults", "triggers"}
 _OWN_KEYS: Final = frozenset({"schedule", "payload", "paused", "pause_note"})
@@ -39,16 +36,16 @@ _TRIGGER_FILLERS: Final = {"schedule": "@yearly", "zone": "UTC", "target": "miss
 Spec = TypeVar("Spec")
 
 
-def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: bool) -> Manifest:
-    """The manifest of a YAML text; `name` is the file as errors call it.
+def read_manifest(
+    root: Node, problems: Iterable[Problem] = (), *, name: str, now_us: int, allow_loopback: bool
+) -> Manifest:
+    """The manifest of a tree, whose reader has found these problems; `name` is the file's.
 
-    Every recurrence is compiled and asked for its next instant after `now_us`.
-    Secrets from the environment or from files are not read here: `control_api.manifests.secrets`
-    does, when they are needed.
+    Every recurrence is compiled and asked for its next instant after `now_us`. Secrets that lie
+    elsewhere are not looked for: `control_api.manifests.secrets` does that, where the file is.
     Raises ManifestErrors with all problems; nothing is half read.
     """
-    root, problems = read_tree(text, name=name)
-    report = Report(problems)
+    report = Report(list(problems))
     reader = _Reader(
         report=report,
         check_target=TargetCheck(report, allow_loopback),
@@ -58,6 +55,17 @@ def load_manifest(text: str | bytes, *, name: str, now_us: int, allow_loopback: 
     if report.problems:
         raise ManifestErrors(name, report.problems)
     return Manifest(tenants=tenants, name=name, lines=reader.lines)
+
+
+def check_root(root: Section, *, report: Report) -> bool:
+    """Whether it is a mapping with `tenants` in it; what else stands there is refused."""
+    if not expect_mapping(root, report=report):
+        return False
+    _refuse_unknown(root, frozenset({"tenants"}), report=report)
+    if root.child("tenants") is None:
+        report.add(root.mark, "tenants", "missing: start the file with `tenants:`")
+        return False
+    return True
 
 
 @dataclass(slots=True)
@@ -70,17 +78,14 @@ class _Reader:
     lines: dict[str, int] = field(default_factory=dict)
 
     def tenants(self, root: Section) -> dict[str, TenantSpec]:
-        if not expect_mapping(root, report=self.report):
+        if not check_root(root, report=self.report):
             return {}
-        self._refuse_unknown(root, frozenset({"tenants"}))
-        if root.child("tenants") is None:
-            self.report.add(root.mark, "tenants", "missing: start the file with `tenants:`")
         return self._members(root, "tenants", self._tenant)
 
     def _tenant(self, tenant: Section) -> TenantSpec | None:
         if not expect_mapping(tenant, report=self.report):
             return None
-        self._refuse_unknown(tenant, _TENANT_KEYS)
+        _refuse_unknown(tenant, _TENANT_KEYS, report=self.report)
         quotas = validated(QuotaSpec, tenant.keeping(_QUOTA_KEYS), report=self.report)
         targets = self._members(tenant, "targets", self._target)
         defaults = self._defaults(tenant)
@@ -140,7 +145,7 @@ class _Reader:
         section = tenant.child("defaults")
         if section is None or not expect_mapping(section, report=self.report):
             return None
-        self._refuse_unknown(section, _DEFAULT_KEYS)
+        _refuse_unknown(section, _DEFAULT_KEYS, report=self.report)
         return section.keeping(_DEFAULT_KEYS)
 
     def _members(
@@ -163,13 +168,6 @@ class _Reader:
                 members[name] = record
         return members
 
-    def _refuse_unknown(self, section: Section, known: frozenset[str]) -> None:
-        for key, mark in section.node.keys.items():
-            if key not in known:
-                shown = shown_key(key)
-                path = f"{section.path}.{shown}" if section.path else shown
-                self.report.add(mark, path, unknown_key(key, known))
-
 
 class _Around(NamedTuple):
     """What a trigger's section rests on in its tenant; names also of members with a mistake."""
@@ -179,6 +177,14 @@ class _Around(NamedTuple):
     target_names: Sequence[str]
     calendar_names: Sequence[str]
     excluded: Mapping[str, ExclusionCalendar]
+
+
+def _refuse_unknown(section: Section, known: frozenset[str], *, report: Report) -> None:
+    for key, mark in section.node.keys.items():
+        if key not in known:
+            shown = shown_key(key)
+            path = f"{section.path}.{shown}" if section.path else shown
+            report.add(mark, path, unknown_key(key, known))
 
 
 def _excluded(name: str, spec: CalendarSpec) -> ExclusionCalendar:

@@ -36,7 +36,7 @@ class Problem(NamedTuple):
             self.path if len(self.path) <= _PATH_CHARS_MAX else f"{self.path[:_PATH_CHARS_MAX]}..."
         )
         field = f"{path}: " if path else ""
-        return printable(f"{name}:{self.line}: {field}{self.message}")
+        return printable(f"{name}:{self.line}:{self.column}: {field}{self.message}")
 
 
 class ManifestErrors(Exception):

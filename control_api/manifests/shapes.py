@@ -35,6 +35,11 @@ class Section:
             return None
         return Section(self.node.value[key], key, _joined(self.path, key), self.node.keys[key])
 
+    def children(self) -> "list[Section]":
+        """The members of a mapping; none of anything else."""
+        found = [self.child(key) for key in self.node.keys]
+        return [each for each in found if each is not None]
+
 
 @dataclass(slots=True)
 class Report:
@@ -95,6 +100,27 @@ def _filled(
         return model.model_validate({**fillers, **sound})
     except ValidationError:  # the keys contradict each other, which is reported already
         return None
+
+
+def place_of(root: Section, path: str) -> Mark:
+    """The deepest place of a dotted path that the tree has. Names may hold dots themselves."""
+    mark, node = root.mark, root.node
+    while path:
+        if isinstance(node.value, dict):
+            keys = [key for key in node.keys if path == key or path.startswith(f"{key}.")]
+            if not keys:
+                break
+            key = max(keys, key=len)
+            mark, node, path = node.keys[key], node.value[key], path[len(key) + 1 :]
+        elif isinstance(node.value, list):
+            step, _, path = path.partition(".")
+            if not step.isdigit() or int(step) >= len(node.value):
+                break
+            node = node.value[int(step)]
+            mark = node.mark
+        else:
+            break
+    return mark
 
 
 def expect_mapping(section: Section, *, report: Report) -> bool:

@@ -11,25 +11,24 @@ import click
 
 from adapters.clock_fixed import FixedClock
 from control_api.answers.missed_report import missed_lines
-from control_api.manifests.applying import changes_in, local_actor
-from control_api.manifests.manifest import ManifestErrors
 from ports import log_actions as log
-from ports.changes import Change, ChangeKind, ChangeResult
-from ports.errors import ChangeRefused, PortError, StoreRefused, TzdataMismatch
-from ports.time_authority import TimeAuthorityPort
+from ports.errors import PortError, StoreRefused, TzdataMismatch
 from punctual.api_host import API_PORT, Auth, serving
 from punctual.commands.api import bind_text
 from punctual.data_folder import DataFolder, open_data_folder
-from punctual.demo import DEMO_PORT, demo_changes, demo_receiver
+from punctual.demo import DEMO_PORT, demo_file, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
+from punctual.local_apply import LocalApply, ManifestsRefused
 from punctual.local_files import TOKEN_FILE
 from punctual.logs import LEVELS, configure_logs
+from punctual.manifest_files import ManifestFile, read_manifest_files
 from punctual.receiver import ReceivedFire, line_of
 from punctual.version import __version__
-from scheduling.clock_gate import GateState, observe
 from scheduling.instants import from_us
-from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX, MANIFEST_BYTES_MAX
+from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX
+from scheduling.vocabulary import ChangeKind
 from scheduling.zones import tzdata_version
+from schemas.api.apply import PlanEntry
 
 _LINES_MAX: Final = 20
 _HOW_TO_ADD: Final = """
@@ -61,6 +60,7 @@ class UpOptions:
     lease_ttl_s: float
     in_flight_max: int
     allow_loopback: bool
+    allow_targets: bool
 
 
 @click.command()
@@ -129,6 +129,11 @@ class UpOptions:
     show_default=True,
     help="Whether targets on this machine may be called; other private addresses never.",
 )
+@click.option(
+    "--allow-targets",
+    is_flag=True,
+    help="Vouch for the hosts of the manifests' targets, instead of a proof by each host.",
+)
 @click.option("--log-level", type=click.Choice(LEVELS), default="warning", show_default=True)
 @click.option("--log-json", is_flag=True, help="Log lines as JSON.")
 def up(log_level: str, log_json: bool, **options: Any) -> None:
@@ -136,7 +141,7 @@ def up(log_level: str, log_json: bool, **options: Any) -> None:
     configure_logs(level=log_level, as_json=log_json)
     try:
         _run(UpOptions(**options))
-    except (ManifestErrors, PortError) as error:
+    except (ManifestsRefused, PortError) as error:
         click.echo(f"Not started. {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
@@ -188,7 +193,7 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
         except OSError as error:
             raise StoreRefused(bind_text(error, options.host, options.port)) from error
         _say(f"API: {server.url}, token in {options.data / TOKEN_FILE}")
-        apply = _Applier(folder, options, clock, demo)
+        apply = _Applier(LocalApply(server.services), options, demo)
         # Before the changes: an edit decides what was missed up to it.
         started_us = clock.now().earliest_us
         service = LocalService(
@@ -204,7 +209,7 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
             on_first_pass=lambda: _tell_missed(folder, started_us),
         )
         with service.signals():
-            _tell_changes(await asyncio.to_thread(apply))
+            apply.tell(await asyncio.to_thread(apply))
             _tell_next(folder)
             if demo is not None:
                 _say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data, command=sys.argv[0]))
@@ -215,84 +220,52 @@ async def _serve(folder: DataFolder, options: UpOptions) -> None:
 class _Applier:
     """Reads the manifests and applies them all as one transaction; again at every call."""
 
-    def __init__(
-        self,
-        folder: DataFolder,
-        options: UpOptions,
-        clock: TimeAuthorityPort,
-        demo: tuple[str, str] | None,
-    ) -> None:
-        self._registry = folder.store.registry
+    def __init__(self, apply: LocalApply, options: UpOptions, demo: tuple[str, str] | None) -> None:
+        self._apply = apply
         self._options = options
-        self._clock = clock
         self._demo = demo
-        self._gate = GateState()
 
-    def __call__(self) -> list[ChangeResult]:
-        """ManifestErrors with every problem of a file, ChangeRefused with every refused change."""
-        now_us = self._now_us()
-        changes: list[Change] = []
+    def __call__(self) -> list[PlanEntry]:
+        """ManifestsRefused with every problem of every file; nothing is changed then."""
+        files: list[ManifestFile] = []
         if self._demo is not None:
             endpoint, secret = self._demo
-            changes += demo_changes(self._registry, endpoint=endpoint, secret=secret, now_us=now_us)
-        for path in self._options.manifests:
-            changes += changes_in(
-                self._registry,
-                _read(path),
-                name=str(path),
-                folder=path.parent,
-                now_us=now_us,
-                allow_loopback=self._options.allow_loopback,
-            )
-        return self._registry.apply(changes, now_us=self._now_us(), actor=local_actor())
+            files.append(demo_file(endpoint=endpoint, secret=secret))
+        files += read_manifest_files(self._options.manifests)
+        return self._apply(files, allow_targets=self._options.allow_targets)
 
-    def _now_us(self) -> int:
-        """The clock gate's earliest: a change settles what is due, so it decides as well."""
-        reading = self._clock.now()
-        self._gate, verdict = observe(self._gate, reading)
-        if not verdict.is_open:
-            raise ChangeRefused(
-                ("clock: it was set or is uncertain just now: apply again in ten seconds",)
-            )
-        return reading.earliest_us
-
-
-def _read(path: Path) -> bytes:
-    """At most one byte more than a manifest may have, so that the size is what is refused."""
-    try:
-        with path.open("rb") as file:
-            return file.read(MANIFEST_BYTES_MAX + 1)
-    except OSError as error:
-        raise ChangeRefused((f"manifest: {path} cannot be read: {error.strerror}",)) from error
+    def tell(self, entries: list[PlanEntry]) -> None:
+        """What changed; that nothing did where manifests were given to change something."""
+        changed = [entry for entry in entries if entry.change is not ChangeKind.UNCHANGED]
+        if self._options.manifests and not changed:
+            _say("Manifest applied: everything is as it says already.")
+        for entry in changed[:_LINES_MAX]:
+            _say(f"  {_entry_text(entry)}")
+        if len(changed) > _LINES_MAX:
+            _say(f"  and {len(changed) - _LINES_MAX} more")
 
 
 def _reapply(apply: _Applier) -> None:
     """On SIGHUP: a manifest with a fault changes nothing and ends nothing."""
     try:
-        results = apply()
+        entries = apply()
     except Exception as error:
         # Whatever it is: it happens on a thread that nobody waits for, and has to be told here.
-        is_ours = isinstance(error, (ManifestErrors, PortError))
+        is_ours = isinstance(error, (ManifestsRefused, PortError))
         told = str(error) if is_ours else f"fault of the program: {error!r}"
         log.error("manifest_refused", error=told)
         click.echo(f"Not applied, the old definitions stay:\n{told}", err=True)
         return
-    log.info("manifest_applied", changes=len(results))
-    _tell_changes(results)
+    log.info("manifest_applied", changes=len(entries))
+    apply.tell(entries)
 
 
-def _tell_changes(results: list[ChangeResult]) -> None:
-    changed = [result for result in results if result.kind is not ChangeKind.UNCHANGED]
-    if results and not changed:
-        _say("Manifest applied: everything is as it says already.")
-    for result in changed[:_LINES_MAX]:
-        subject = result.subject
-        if result.subject != result.tenant_id:
-            subject = f"{result.tenant_id}/{result.subject}"
-        due = "" if result.next_due_us is None else f", next {_local_text(result.next_due_us)}"
-        _say(f"  {result.kind.value} {subject}{due}")
-    if len(changed) > _LINES_MAX:
-        _say(f"  and {len(changed) - _LINES_MAX} more")
+def _entry_text(entry: PlanEntry) -> str:
+    name = entry.name if entry.kind == "tenant" else f"{entry.tenant}/{entry.name}"
+    text = f"{entry.change.value} {entry.kind} {name}"
+    if entry.next_after:
+        text += f", next {_local_text(entry.next_after[0])}"
+    return text if entry.warning is None else f"{text}: {entry.warning}"
 
 
 def _tell_stopping() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from control_api.manifests.manifest import load_manifest
 from punctual.cli import cli
+from tests.support.manifests import load_manifest
 
 URL = "https://jobs.example/hook"
 GOOD = "0 9 * * MON-FRI /usr/bin/report --daily\n"

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from control_api.manifests.manifest import load_manifest, to_yaml
+from control_api.manifests.text import to_yaml
 from punctual.crontabs.crontab import CrontabError, CrontabImport, import_crontab
 from scheduling.limits import PAYLOAD_BYTES_MAX
 from scheduling.vocabulary import MissedPolicy, OverlapPolicy
 from schemas.manifest import TriggerSpec
+from tests.support.manifests import load_manifest
 
 CASES = Path(__file__).parents[1] / "cases" / "crontabs"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "crontab.example"

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from datetime import date
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punctual
-from control_api.manifests.manifest import ManifestErrors, load_manifest, to_yaml
-from control_api.manifests.secrets import SecretError, read_secret
+from control_api.manifests.problems import ManifestErrors
+from control_api.manifests.text import to_yaml
 from scheduling.instants import from_text
 from scheduling.limits import MANIFEST_BYTES_MAX, PAYLOAD_BYTES_MAX
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy, ResumeRule
 from schemas.manifest import Manifest, TargetSpec, TenantSpec, TriggerSpec
+from tests.support.manifests import load_manifest
 
 NOW_US = from_text("2026-06-01T00:00:00Z")
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -62,10 +64,11 @@ def load(text: str | bytes, *, allow_loopback: bool = True) -> Manifest:
 
 
 def refusals(text: str | bytes, *, allow_loopback: bool = True) -> list[str]:
-    """The lines of the error, without the file's name."""
+    """The lines of the error, without the file's name and the columns."""
     with pytest.raises(ManifestErrors) as caught:
         load(text, allow_loopback=allow_loopback)
-    return [line.removeprefix("m.yaml:") for line in str(caught.value).split("\n")]
+    lines = str(caught.value).split("\n")
+    return [re.sub(r"^m\.yaml:(?:(\d+):\d+:)?", r"\1:", line) for line in lines]
 
 
 def with_trigger(*lines: str, target: str = 'url: "https://example.com/"') -> str:
@@ -663,7 +666,7 @@ def test_flood_of_problems_is_cut_and_counted() -> None:
     text = "tenants:\n" + "".join(f"  A{n}: {{}}\n" for n in range(1_005))
     found = refusals(text)
     assert len(found) == 1_001
-    assert found[-1] == " and 5 more problems"
+    assert found[-1] == ": and 5 more problems"
 
 
 def test_manifest_errors_pickle_to_the_same_text() -> None:
@@ -738,33 +741,13 @@ def test_model_takes_only_the_keys_that_a_person_writes() -> None:
         )
 
 
-def target(**changes: str) -> TargetSpec:
-    return TargetSpec.model_validate({"url": "https://example.com/", **changes})
-
-
-def test_secret_is_read_from_each_source(tmp_path: Path) -> None:
-    (tmp_path / "s").write_text(f"{SECRET}\n")
-    sources = [target(secret=SECRET), target(secret_env="A"), target(secret_file="s")]
-    read = [read_secret(one, environment={"A": SECRET}, folder=tmp_path) for one in sources]
-    assert read == [SECRET, SECRET, SECRET]
-    assert read_secret(target(), environment={}, folder=tmp_path) is None
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        pytest.param({"secret_env": "A"}, "secret_env: the variable A is not set", id="unset"),
-        pytest.param({"secret_file": "gone"}, "secret_file: cannot read gone: ", id="no-file"),
-        pytest.param({"secret_env": "B"}, "secret_env: signing secret: write whsec_", id="bad"),
-    ],
-)
-def test_secret_that_cannot_be_read_is_refused_without_it(
-    source: dict[str, str], expected: str, tmp_path: Path
-) -> None:
-    with pytest.raises(SecretError) as caught:
-        read_secret(target(**source), environment={"B": "hunter2"}, folder=tmp_path)
-    assert str(caught.value).startswith(expected)
-    assert "hunter2" not in str(caught.value)
+def test_error_names_line_and_column_of_the_value_at_fault() -> None:
+    text = with_trigger(*GOOD, "retry: {attempts: 21}")
+    with pytest.raises(ManifestErrors) as raised:
+        load(text)
+    assert str(raised.value) == (
+        "m.yaml:9:17: tenants.acme.triggers.one.retry.attempts: at most 20"
+    )
 
 
 def test_canonical_payload_ignores_the_order_of_keys() -> None:
