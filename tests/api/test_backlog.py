@@ -76,3 +76,11 @@ def test_backlog_of_an_unknown_tenant_is_404(api: Api) -> None:
 def test_backlog_of_all_is_not_for_a_tenants_reader(api: Api) -> None:
     api.principal("reader", GrantKind.READ, tenant=TENANT)
     assert problem(api.call("GET", "/v1/backlog", by="reader")) == (403, ["grant"])
+
+
+def test_backlog_of_a_trigger_counts_its_own(api: Api) -> None:
+    a_run(api, TENANT)
+    api.apply(a_trigger("other", "0 6 * * *"), RunTrigger(tenant_id=TENANT, name="other"))
+    assert waiting(api, tenant=TENANT, trigger="other")["on_time"] == 1
+    assert waiting(api, tenant=TENANT)["on_time"] == 2
+    assert problem(api.call("GET", "/v1/backlog", trigger="other")) == (422, ["trigger"])

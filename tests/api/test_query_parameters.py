@@ -42,3 +42,26 @@ def test_parameter_that_may_hold_a_secret_is_not_repeated(api: Api) -> None:
     answer = api.call("GET", "/v1/fires?pun_s3cret=x")
     assert problem(answer) == (422, ["?"])
     assert "s3cret" not in answer.text
+
+
+FAR = ("0001-01-01T00:00:00+23:59", "1900-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59")
+
+
+@pytest.mark.parametrize("instant", FAR)
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (f"/v1/fires?tenant={TENANT}&trigger=job", "since"),
+        (f"/v1/fires?tenant={TENANT}&expand=true", "through"),
+        ("/v1/fires?limit=5", "changed_since"),
+        (f"/v1/tenants/{TENANT}/triggers/job/upcoming?count=3", "since"),
+        (f"/v1/tenants/{TENANT}/upcoming?count=3", "through"),
+        (f"/v1/tenants/{TENANT}/triggers/job/why?", "instant"),
+    ],
+)
+def test_instant_far_away_is_answered_or_refused(
+    api: Api, path: str, name: str, instant: str
+) -> None:
+    api.json("PUT", f"/v1/tenants/{TENANT}/triggers/job", a_trigger_body())
+    answer = api.call("GET", f"{path}&{name}={instant}")
+    assert answer.status_code in (200, 422), answer.text
