@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from control_api.call import Call
-from control_api.operations.finding import check_mark, check_name, needs_match, shown, tenant_of
+from control_api.operations.finding import check_mark, check_name, needs_match, tenant_of
 from control_api.ownership import check_target
 from control_api.ownership_text import ownership_text, ownership_url
-from control_api.problems import invalid, not_found
+from control_api.problems import invalid, not_found, shown
 from control_api.replies import Reply, etag_of_target, mark_of_target
 from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget
-from ports.errors import ChangeRefused, ProblemKind
+from ports.errors import ChangeProblem, ChangeRefused, PayloadUnreadable, ProblemKind
 from ports.principals import GrantKind
 from ports.records import TargetRecord
 from scheduling.vocabulary import USABLE_OWNERSHIP, OwnershipState
@@ -104,9 +104,13 @@ def read_secret(call: Call, tenant_id: str, target_id: str) -> Reply[SecretOut]:
     """The signing secret, for whoever configures the receiver."""
     call.require(GrantKind.AUTHOR, tenant_id, act="read a signing secret")
     target_of(call, tenant_id, target_id)
-    secret = call.services.store.registry.target_secret(tenant_id, target_id)
+    try:
+        secret = call.services.store.registry.target_secret(tenant_id, target_id)
+    except PayloadUnreadable:
+        secret = None
     if secret is None:
         raise not_found("secret", "its key is deleted: put the target again to have one made")
+    call.tell_audit("secret_shown", tenant_id, target_id)
     return Reply(body=SecretOut(secret=secret))
 
 
@@ -117,6 +121,16 @@ def target_of(call: Call, tenant_id: str, target_id: str) -> TargetRecord:
     if target is not None:
         return target
     raise not_found("target", f"{shown(tenant_id)} has no target {shown(target_id)}")
+
+
+def how_to_prove(call: Call, tenant_id: str, target_id: str) -> str:
+    """What its host has to serve where, before a trigger may use the target."""
+    target = target_of(call, tenant_id, target_id)
+    return (
+        f"let {ownership_url(target.endpoint)} serve the line "
+        f"{ownership_text(tenant_id, target.endpoint)} as text/plain, then POST "
+        f"/v1/tenants/{tenant_id}/targets/{target_id}:verify"
+    )
 
 
 def target_out(target: TargetRecord) -> TargetOut:
@@ -162,6 +176,12 @@ def _change(call: Call, target: TargetRecord, known: TargetRecord | None) -> Put
     )
 
 
+def _in_our_words(problem: ChangeProblem) -> ChangeProblem:
+    if problem.field != "endpoint":
+        return problem
+    return problem._replace(field="url", text=problem.text.replace("endpoint", "url", 1))
+
+
 def _is_vouched_for(call: Call, target: TargetRecord) -> bool:
     host = host_of(target.endpoint)
     return any(
@@ -176,7 +196,7 @@ def _put(call: Call, change: PutTarget) -> ChangeResult:
         (result,) = call.apply(replace(change, expected_revision=expected))
     except ChangeRefused as refused:
         if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
-            raise
+            raise ChangeRefused(tuple(map(_in_our_words, refused.details))) from None
         (result,) = call.apply(change, dry_run=True)
         if result.kind is not ChangeKind.UNCHANGED:
             what = f"the target {change.target.tenant_id}/{change.target.target_id}"

@@ -13,7 +13,8 @@ from control_api.operations.finding import (
     trigger_of,
 )
 from control_api.operations.horizons import wanted_horizon
-from control_api.operations.trigger_views import changed_out, trigger_out
+from control_api.operations.targets import how_to_prove
+from control_api.operations.trigger_views import changed_out, trigger_detail, trigger_shown
 from control_api.pages import page_of, read_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply, etag_after, etag_of
@@ -24,7 +25,7 @@ from ports.records import TriggerDefinition, TriggerRecord
 from scheduling import InvalidRecurrence
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
-from schemas.api.triggers import TriggerChanged, TriggerOut
+from schemas.api.triggers import TriggerChanged, TriggerDetail, TriggerShown
 from schemas.manifest import TriggerSpec
 
 
@@ -62,12 +63,11 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
     )
 
 
-def get_trigger(call: Call, tenant_id: str, name: str) -> Reply[TriggerOut]:
+def get_trigger(call: Call, tenant_id: str, name: str) -> Reply[TriggerDetail]:
     """One trigger by name or id."""
     trigger = trigger_of(call, tenant_id, name)
-    versions = Versions(call.services.store.registry)
     return Reply(
-        body=trigger_out(trigger, versions, now_us=call.now_us()),
+        body=trigger_detail(call, trigger),
         etag=etag_of(trigger.revision, mark=trigger.trigger_id),
     )
 
@@ -82,7 +82,7 @@ def list_triggers(
     name: str | None = None,
     cursor: str | None,
     limit: int,
-) -> Reply[Page[TriggerOut]]:
+) -> Reply[Page[TriggerShown]]:
     """Undeleted triggers by tenant and name; without a tenant, all of the platform.
 
     A `name`, or an id, finds what bears it in every tenant that the caller may read.
@@ -105,13 +105,12 @@ def list_triggers(
         limit=limit,
     )
     versions = Versions(call.services.store.registry)
-    now_us = call.now_us()
-    items = [trigger_out(trigger, versions, now_us=now_us) for trigger in found]
+    items = [trigger_shown(call, trigger, versions) for trigger in found]
     last = (found[-1].tenant_id, found[-1].name) if found else ()
     return Reply(body=page_of(items, last, limit=limit))
 
 
-def _named(call: Call, tenant_id: str | None, name: str) -> Reply[Page[TriggerOut]]:
+def _named(call: Call, tenant_id: str | None, name: str) -> Reply[Page[TriggerShown]]:
     if tenant_id is not None:
         tenant_of(call, tenant_id)
     registry = call.services.store.registry
@@ -120,9 +119,9 @@ def _named(call: Call, tenant_id: str | None, name: str) -> Reply[Page[TriggerOu
         for trigger in registry.find_triggers(name, tenant_id=tenant_id)
         if call.principal.holds(GrantKind.READ, trigger.tenant_id)
     ]
-    versions, now_us = Versions(registry), call.now_us()
-    items = [trigger_out(trigger, versions, now_us=now_us) for trigger in found]
-    return Reply(body=Page[TriggerOut](items=items))
+    versions = Versions(registry)
+    items = [trigger_shown(call, trigger, versions) for trigger in found]
+    return Reply(body=Page[TriggerShown](items=items))
 
 
 def delete_trigger(
@@ -162,7 +161,7 @@ def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -
         (result,) = call.apply(change)
     except ChangeRefused as refused:
         if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
-            raise
+            raise _with_proof(call, tenant_id, definition.target_id, refused) from None
         # There is one already: confirm it where it says the same, which changes nothing.
         (result,) = call.apply(
             PutTrigger(tenant_id=tenant_id, name=name, definition=definition), dry_run=True
@@ -170,6 +169,19 @@ def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -
         if result.kind is not ChangeKind.UNCHANGED:
             raise needs_match(f"the trigger {tenant_id}/{name}") from None
     return result
+
+
+def _with_proof(
+    call: Call, tenant_id: str, target_id: str, refused: ChangeRefused
+) -> ChangeRefused:
+    """Where the target is not proven, what is to be served where."""
+    told = (
+        problem._replace(text=f"{problem.text}; {how_to_prove(call, tenant_id, target_id)}")
+        if (problem.field, problem.kind) == ("target", ProblemKind.CONFLICT)
+        else problem
+        for problem in refused.details
+    )
+    return ChangeRefused(tuple(told))
 
 
 def _stored(

@@ -58,12 +58,15 @@ def test_find_by_unknown_name_finds_nothing(found: Api) -> None:
     [{"state": "live"}, {"target": "shop"}, {"prefix": "d"}],
     ids=["state", "target", "prefix"],
 )
-def test_find_by_name_beside_a_filter_is_refused(found: Api, more: dict[str, str]) -> None:
+def test_find_by_name_beside_a_filter_is_refused(found: Api, more: dict[str, Any]) -> None:
     assert problem(found.call("GET", "/v1/triggers", name="digest", **more)) == (422, ["name"])
 
 
 def test_backlog_of_a_trigger_counts_its_own_alone(api: Api) -> None:
-    policy = {"missed_policy": MissedPolicy.FIRE_ALL, "catchup_horizon_s": 86_400}
+    policy: dict[str, Any] = {
+        "missed_policy": MissedPolicy.FIRE_ALL,
+        "catchup_horizon_s": 86_400,
+    }
     api.apply(a_trigger("one", **policy), a_trigger("two", **policy))
     api.clock.advance(HOUR_US)
     api.decide()
