@@ -1,16 +1,28 @@
 """Triggers and changes of them, as the API shows them."""
 
+from typing import Any
+
+from control_api.answers.clock_change import wall_of
 from control_api.answers.expand import Versions
+from control_api.answers.fire_rows import newest_fire
+from control_api.answers.odd_nights import OddNight, odd_nights
 from control_api.call import Call
 from control_api.definitions import definition_out
 from ports.changes import ChangeResult
-from ports.records import TriggerDefinition, TriggerRecord
-from scheduling import RuleError
+from ports.records import FireRecord, TriggerDefinition, TriggerRecord
+from scheduling import Recurrence, RuleError
 from scheduling.describe import describe
 from scheduling.rules import Rules, due_of
 from scheduling.versions import recurrence_of
 from scheduling.vocabulary import TriggerState
-from schemas.api.triggers import TriggerChanged, TriggerOut
+from schemas.api.odd_nights import OddNightOut, OddTimeOut
+from schemas.api.triggers import (
+    NewestFire,
+    TriggerChanged,
+    TriggerDetail,
+    TriggerOut,
+    TriggerShown,
+)
 
 NEXT_SHOWN = 3
 
@@ -43,6 +55,39 @@ def trigger_out(trigger: TriggerRecord, versions: Versions, *, now_us: int) -> T
     )
 
 
+def trigger_shown(call: Call, trigger: TriggerRecord, versions: Versions) -> TriggerShown:
+    """The trigger as lists show it, with what was decided last."""
+    return TriggerShown(**_shown(call, trigger, versions))
+
+
+def trigger_detail(call: Call, trigger: TriggerRecord) -> TriggerDetail:
+    """The trigger with its odd nights; none of a rule that cannot be read."""
+    versions = Versions(call.services.store.registry)
+    definition = versions.definition((trigger.tenant_id, trigger.trigger_id, trigger.version))
+    recurrence = None if definition is None else _recurrence(trigger, definition)
+    nights = [] if recurrence is None else odd_nights(recurrence, call.now_us())
+    return TriggerDetail(
+        **_shown(call, trigger, versions), odd_nights=[odd_night_out(each) for each in nights]
+    )
+
+
+def odd_night_out(night: OddNight) -> OddNightOut:
+    """One night in the words of the API."""
+    return OddNightOut(
+        date=night.on.isoformat(),
+        kind=night.kind,
+        changes_at=night.at_us,
+        from_local=night.from_local,
+        to_local=night.to_local,
+        times=[
+            OddTimeOut(local=wall_of(time.wall_s), instants=list(time.instants_us))
+            for time in night.times
+        ],
+        count=night.times_count,
+        text=night.text,
+    )
+
+
 def changed_out(call: Call, result: ChangeResult) -> TriggerChanged:
     """What a change did, and the trigger as it is now unless it is gone."""
     registry = call.services.store.registry
@@ -62,6 +107,22 @@ def changed_out(call: Call, result: ChangeResult) -> TriggerChanged:
     )
 
 
+def _shown(call: Call, trigger: TriggerRecord, versions: Versions) -> dict[str, Any]:
+    shown = trigger_out(trigger, versions, now_us=call.now_us())
+    fire = newest_fire(call.services.store.history, (trigger.tenant_id, trigger.trigger_id))
+    return {**dict(shown), "newest_fire": None if fire is None else _newest(fire)}
+
+
+def _newest(fire: FireRecord) -> NewestFire:
+    return NewestFire(
+        fire_key=str(fire.key),
+        scheduled_instant=fire.key.scheduled_us,
+        through_instant=fire.through_us,
+        state=fire.state,
+        cause=fire.cause,
+    )
+
+
 def _still_waiting(call: Call, result: ChangeResult) -> int:
     """What a change that stops fires has left to the sweep; the others leave nothing."""
     if not result.stopped_fires:
@@ -71,11 +132,16 @@ def _still_waiting(call: Call, result: ChangeResult) -> int:
 
 
 def _says(trigger: TriggerRecord, definition: TriggerDefinition) -> str:
-    """The schedule in words; empty where it cannot be read any more, which is a quarantine."""
+    recurrence = _recurrence(trigger, definition)
+    return "" if recurrence is None else describe(recurrence)
+
+
+def _recurrence(trigger: TriggerRecord, definition: TriggerDefinition) -> Recurrence | None:
+    """None where the schedule cannot be read any more, which is a quarantine."""
     try:
-        return describe(recurrence_of(definition, tenant_id=trigger.tenant_id, name=trigger.name))
+        return recurrence_of(definition, tenant_id=trigger.tenant_id, name=trigger.name)
     except RuleError:
-        return ""
+        return None
 
 
 def _next(trigger: TriggerRecord, rules: Rules | None, now_us: int) -> list[int]:

@@ -17,7 +17,8 @@ from schemas.api.triggers import (
     RunIn,
     RunOut,
     TriggerChanged,
-    TriggerOut,
+    TriggerDetail,
+    TriggerShown,
 )
 from schemas.manifest import TriggerSpec
 
@@ -25,7 +26,7 @@ router = APIRouter(tags=["triggers"])
 _NAME_OR_ID_CHARS_MAX = 2 * NAME_CHARS_MAX
 
 
-@router.get("/v1/triggers", response_model=Page[TriggerOut], responses=problems())
+@router.get("/v1/triggers", response_model=Page[TriggerShown], responses=problems())
 def list_triggers(
     call: Read,
     response: Response,
@@ -51,9 +52,9 @@ def list_triggers(
     return respond(response, reply)
 
 
-@router.get(TRIGGER, response_model=TriggerOut, responses=problems())
+@router.get(TRIGGER, response_model=TriggerDetail, responses=problems())
 def get_trigger(call: Read, response: Response, tenant: str, name: str) -> BaseModel:
-    """One trigger, by name or id."""
+    """One trigger, by name or id, with its odd nights of the next 12 months."""
     return respond(response, triggers.get_trigger(call, tenant, name))
 
 

@@ -4,7 +4,9 @@ from pydantic import Field
 
 from scheduling.limits import HORIZON_S_MAX, NOTE_CHARS_MAX
 from scheduling.vocabulary import (
+    Cause,
     ChangeKind,
+    FireState,
     FoldRule,
     GapRule,
     MissedPolicy,
@@ -13,6 +15,7 @@ from scheduling.vocabulary import (
     TriggerState,
 )
 from schemas.api.common import In, Instant, Out
+from schemas.api.odd_nights import OddNightOut
 from schemas.manifest_fields import Duration, Payload
 
 
@@ -69,6 +72,26 @@ class TriggerOut(Out):
     pause_note: str | None
     quarantine_error: str | None
     created_at: Instant
+
+
+class NewestFire(Out):
+    """What was decided last; `through_instant` ends a row of several instants."""
+
+    fire_key: str
+    scheduled_instant: Instant
+    through_instant: Instant | None
+    state: FireState
+    cause: Cause | None
+
+
+class TriggerShown(TriggerOut):
+    newest_fire: NewestFire | None
+
+
+class TriggerDetail(TriggerShown):
+    """odd_nights: those of the next 12 months"""
+
+    odd_nights: list[OddNightOut]
 
 
 class TriggerChanged(Out):
