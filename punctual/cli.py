@@ -7,11 +7,15 @@ it was: 1 the command's (refused or failed), 2 the command line's.
 import importlib
 import os
 import sys
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 DEBUG_VARIABLE: Final = "PUNCTUAL_DEBUG"
+COMPLETE_VARIABLE: Final = "_PUNCTUAL_COMPLETE"
 
 
 class Entry(NamedTuple):
@@ -25,7 +29,7 @@ class Entry(NamedTuple):
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
         "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
-        "api": Entry("api", "api", "Serve the control API alone."),
+        "api": Entry("api", "api", "Serve the control API of a data folder."),
         "relay": Entry("relay", "relay", "Publish what changed to the log of events."),
     },
     "Look": {
@@ -37,24 +41,41 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
             "why_command",
             "Say in one sentence why a trigger fired, or did not, or has not yet.",
         ),
-        "targets": Entry("targets", "targets", "List targets, or show one's signing secret."),
         "audit": Entry("operate", "audit", "List what people and owners did."),
         "events": Entry("events", "events", "List what changed, as a relay published it."),
         "leases": Entry("operate", "leases", "Show who decides which partitions."),
         "version": Entry("operate", "version", "Show the versions of the program."),
     },
     "Change": {
-        "pause": Entry("pause", "pause", "Stop a trigger until it is resumed."),
+        "pause": Entry("pause", "pause", "Stop triggers until they are resumed."),
         "resume": Entry("pause", "resume", "End a pause, or a quarantine."),
+        "run": Entry("run", "run", "Fire a trigger once, now, beside its schedule."),
+        "cancel": Entry("run", "cancel", "Stop one fire that waits."),
+        "delete": Entry("delete", "delete", "End a trigger for good."),
+        "horizon": Entry("policy", "horizon", "Set how far back catch-up of a trigger may reach."),
         "import": Entry("import_", "import_", "Convert other schedules to a manifest."),
         "rebuild": Entry("operate", "rebuild", "Derive stored data again."),
         "tzdata": Entry("tzdata", "tzdata", "Show, compare or adopt the zone data."),
+    },
+    "Share": {
+        "tenants": Entry("tenants", "tenants", "List tenants with their quotas, or make one."),
+        "targets": Entry("targets", "targets", "List targets, or change them."),
+        "quota": Entry("policy", "quota", "Show what a tenant may have and send, or set it."),
+        "token": Entry(
+            "tokens", "token", "Make, list and revoke the tokens that callers of the API send."
+        ),
+        "grants": Entry("grants", "grants", "List who may do what, or change it."),
     },
     "Keep": {
         "backup": Entry("backup", "backup", "Write the store and its keys to one file."),
         "restore": Entry("backup", "restore", "Put a backup in place as the data folder."),
         "doctor": Entry(
             "doctor", "doctor", "Check machine, data folder and store, and say what to do."
+        ),
+        "completion": Entry(
+            "completion",
+            "completion",
+            "Print the script that makes a shell complete commands and names.",
         ),
     },
 }
@@ -82,6 +103,18 @@ class CommandLine(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, entry.summary) for name, entry in entries.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """From the table above as well: a TAB must not import every command."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in _ENTRIES.items()
+            if name.startswith(incomplete)
+        ]
+
     def main(self, *args: Any, **options: Any) -> Any:
         """Runs one command line and ends the process with its exit code."""
         options["standalone_mode"] = False
@@ -103,7 +136,7 @@ class CommandLine(click.Group):
 @click.command(
     cls=CommandLine,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Every command that reads takes --json. Exit codes: 0 done, 1 refused or failed, "
+    epilog="Every command that answers takes --json. Exit codes: 0 done, 1 refused or failed, "
     "2 wrong command line.",
 )
 def cli() -> None:
@@ -116,7 +149,7 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the installed command."""
-    cli.main(prog_name="punctual")
+    cli.main(prog_name="punctual", complete_var=COMPLETE_VARIABLE)
 
 
 def failure_text(error: Exception) -> str:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from adapters.clock_fixed import FixedClock
-from ports.records import TriggerRecord
-from ports.registry import RegistryPort
-from ports.store import Store
-from ports.time_authority import TimeAuthorityPort
+from punctual.commands.completing import complete_tenant
 
 if TYPE_CHECKING:
+    from ports.records import TriggerRecord
+    from ports.registry import RegistryPort
+    from ports.store import Store
+    from ports.time_authority import TimeAuthorityPort
     from punctual.client import ApiClient
 
 PAGE_ROWS: Final = 500
@@ -38,6 +39,7 @@ def data_option(function: Function) -> Function:
         envvar="PUNCTUAL_DATA",
         show_default=True,
         show_envvar=True,
+        callback=inherited,
         help="Folder of the store and its keys.",
     )(function)
 
@@ -56,17 +58,46 @@ def api_options(function: Function) -> Function:
 
 
 def json_option(function: Function) -> Function:
-    """`--json`, as every command that reads has it."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+    """`--json`, as every command has it that answers."""
+    option = click.option("--json", "as_json", is_flag=True, callback=inherited, help="Print JSON.")
+    return option(function)
 
 
 def tenant_option(function: Function) -> Function:
     """`--tenant T`."""
-    return click.option("--tenant", metavar="TENANT", help="Only this tenant's.")(function)
+    option = click.option(
+        "--tenant",
+        metavar="TENANT",
+        callback=inherited,
+        shell_complete=complete_tenant,
+        help="Only this tenant's.",
+    )
+    return option(function)
+
+
+def note_option(help_text: str) -> Callable[[Function], Function]:
+    """`--note TEXT`."""
+    return click.option("--note", metavar="TEXT", callback=_note, help=help_text)
+
+
+def yes_option(function: Function) -> Function:
+    """`--yes`, of every command that asks."""
+    return click.option("--yes", is_flag=True, help="Do not ask before it is done.")(function)
+
+
+def inherited(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """An option's own value, or the one that was given to the group before the command's name."""
+    name, parent = parameter.name or "", ctx.parent
+    is_own = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    if is_own or parent is None or name not in parent.params:
+        return value
+    if parent.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        return value
+    return parent.params[name]
 
 
 @contextmanager
-def opened(data: Path) -> Iterator[Store]:
+def opened(data: Path) -> Iterator["Store"]:
     """The store of a data folder; StoreRefused where there is none."""
     from punctual.data_folder import open_data_folder  # brings the cryptography along
 
@@ -92,8 +123,10 @@ def connected(data: Path, server: str | None) -> Iterator["ApiClient"]:
             raise Refusal(str(error)) from error
 
 
-def clock() -> TimeAuthorityPort:
+def clock() -> "TimeAuthorityPort":
     """The machine's clock; a test puts its own into the context's object."""
+    from adapters.clock_fixed import FixedClock
+
     return _given_clock() or FixedClock()
 
 
@@ -102,7 +135,7 @@ def now_us() -> int:
     return clock().now().earliest_us
 
 
-def find_trigger(registry: RegistryPort, text: str, tenant: str | None = None) -> TriggerRecord:
+def find_trigger(registry: "RegistryPort", text: str, tenant: str | None = None) -> "TriggerRecord":
     """The one trigger of a NAME, a TENANT/NAME or an id; Refusal says what there is instead."""
     before, slash, name = text.rpartition("/")
     if slash and tenant not in (None, before):
@@ -114,25 +147,25 @@ def find_trigger(registry: RegistryPort, text: str, tenant: str | None = None) -
         return named[0]
     if named:
         names = sorted(qualified_name(trigger) for trigger in named)
-        raise Refusal(f"trigger: {name!r} is the name of several: {_or_words(names)}; name one")
+        raise Refusal(f"trigger: {name!r} is the name of several: {or_words(names)}; name one")
     raise Refusal(_unknown_trigger(registry, text, tenant))
 
 
-def check_tenant(registry: RegistryPort, tenant: str | None) -> None:
+def check_tenant(registry: "RegistryPort", tenant: str | None) -> None:
     """Refusal for a tenant that there is not; an empty list would look like an answer."""
     known = [each.tenant_id for each in registry.tenants()]
     if tenant is not None and tenant not in known:
         raise Refusal(f"--tenant: there is no tenant {tenant!r}{suggestion(tenant, known)}")
 
 
-def qualified_name(trigger: TriggerRecord) -> str:
+def qualified_name(trigger: "TriggerRecord") -> str:
     """TENANT/NAME."""
     return f"{trigger.tenant_id}/{trigger.name}"
 
 
 def all_triggers(
-    registry: RegistryPort, tenant: str | None = None, *, limit: int
-) -> list[TriggerRecord]:
+    registry: "RegistryPort", tenant: str | None = None, *, limit: int
+) -> "list[TriggerRecord]":
     """Up to `limit` triggers by tenant and name, read in pages."""
     found: list[TriggerRecord] = []
     while len(found) < limit:
@@ -154,7 +187,15 @@ def suggestion(word: str, words: Sequence[str]) -> str:
         return f"; did you mean {by_lower[close[0]]}?"
     if not words:
         return ""
-    return f"; known: {_or_words(sorted(words))}"
+    return f"; known: {or_words(sorted(words))}"
+
+
+def or_words(words: Sequence[str]) -> str:
+    """`a, b and c`, or the first few and how many more."""
+    shown = list(dict.fromkeys(words))
+    if len(shown) > _NAMES_SHOWN_MAX:
+        return ", ".join(shown[:_NAMES_SHOWN_MAX]) + f" and {len(shown) - _NAMES_SHOWN_MAX} more"
+    return ", ".join(shown[:-1]) + f" and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def say_json(value: object) -> None:
@@ -173,21 +214,29 @@ def hint(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _given_clock() -> TimeAuthorityPort | None:
+def _given_clock() -> "TimeAuthorityPort | None":
     given = click.get_current_context().obj
-    return given if isinstance(given, TimeAuthorityPort) or hasattr(given, "now") else None
+    return given if hasattr(given, "now") else None
 
 
 def _server_url(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Told alike whether it ends in a slash or not."""
+    from urllib.parse import urlsplit
+
+    value = inherited(ctx, parameter, value)
     if value is None:
         return None
-    if not value.startswith(("http://", "https://")):
-        raise click.BadParameter(f"{value!r} is no URL: write it as http://HOST:PORT")
+    try:
+        parts = urlsplit(value)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good or parts.query or parts.fragment or parts.username is not None:
+        raise click.BadParameter(f"{value!r} is no URL of a server: write it as http://HOST:PORT")
     return value.rstrip("/")
 
 
-def _unknown_trigger(registry: RegistryPort, text: str, tenant: str | None) -> str:
+def _unknown_trigger(registry: "RegistryPort", text: str, tenant: str | None) -> str:
     tenants = [each.tenant_id for each in registry.tenants()]
     if tenant is not None and tenant not in tenants:
         return f"tenant: there is no tenant {tenant!r}{suggestion(tenant, tenants)}"
@@ -200,8 +249,9 @@ def _unknown_trigger(registry: RegistryPort, text: str, tenant: str | None) -> s
     return f"trigger: no {text!r}{suggestion(text, [each.name for each in known])}"
 
 
-def _or_words(words: Sequence[str]) -> str:
-    shown = list(dict.fromkeys(words))
-    if len(shown) > _NAMES_SHOWN_MAX:
-        return ", ".join(shown[:_NAMES_SHOWN_MAX]) + f" and {len(shown) - _NAMES_SHOWN_MAX} more"
-    return ", ".join(shown[:-1]) + f" and {shown[-1]}" if len(shown) > 1 else shown[0]
+def _note(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    from scheduling.limits import NOTE_CHARS_MAX
+
+    if value is not None and len(value) > NOTE_CHARS_MAX:
+        raise Refusal(f"--note: has {len(value)} characters; at most {NOTE_CHARS_MAX}")
+    return value or None

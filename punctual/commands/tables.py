@@ -39,12 +39,12 @@ class Cell(NamedTuple):
 Row = Sequence[str | Cell]
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Row]) -> None:
-    """The table on stdout; what did not fit is named on stderr."""
-    styled = is_terminal()
+def print_table(columns: Sequence[Column], rows: Sequence[Row], *, err: bool = False) -> None:
+    """The table on stdout, or stderr; what did not fit is named on stderr."""
+    styled = sys.stderr.isatty() if err else is_terminal()
     width = get_terminal_size().columns if styled else None
     text, left_out = render_table(columns, rows, width=width, styled=styled and use_colours())
-    click.echo(text, color=True if styled else None)
+    click.echo(text, err=err, color=True if styled else None)
     if left_out:
         names = ", ".join(left_out)
         click.echo(f"({names}: left out; widen the terminal or use --json)", err=True)

@@ -1,118 +1,242 @@
-"""`punctual targets`: where fires go, and the secret that their receiver checks."""
+"""`punctual targets`: where fires go, whose hosts they are, and what their receivers check."""
 
 from pathlib import Path
+from typing import Any, Final
 
 import click
-from click.core import ParameterSource
 
-from ports.records import AuditRecord, TargetRecord
-from ports.store import Store
+from punctual.commands.asking import confirmed
 from punctual.commands.common import (
     Refusal,
-    check_tenant,
-    data_option,
+    api_options,
+    connected,
     hint,
     json_option,
-    now_us,
-    opened,
     say_json,
-    suggestion,
     tenant_option,
+    yes_option,
 )
-from punctual.commands.tables import Column, print_table
+from punctual.commands.completing import complete_target
+from punctual.commands.hosts import allow, allowed, disallow
+from punctual.commands.naming import (
+    Named,
+    check_tenant,
+    find_target,
+    path_of,
+    read_or_none,
+    targets_of,
+)
+from punctual.commands.tables import Cell, Column, print_table
 
-_COLUMNS = (
+_COLUMNS: Final = (
     Column("target"),
-    Column("kind", droppable=1),
     Column("endpoint", flexible=24),
     Column("timeout", right=True),
+    Column("owner"),
 )
+_URL_HELP: Final = "Where fires are sent, as in https://example.com/hook."
 
 
 @click.group(invoke_without_command=True)
 @tenant_option
-@data_option
+@api_options
 @json_option
 @click.pass_context
-def targets(ctx: click.Context, tenant: str | None, data: Path, as_json: bool) -> None:
-    """List targets, or show one's signing secret."""
-    if ctx.invoked_subcommand is not None:
-        return
-    with opened(data) as store:
-        check_tenant(store.registry, tenant)
-        found = _targets(store, tenant)
-    if as_json:
-        say_json([_json(target) for target in found])
-        return
-    if not found:
-        hint("No targets yet: add some with `punctual up --manifest FILE`.")
-        return
-    print_table(
-        _COLUMNS,
-        [
-            (_name(target), target.kind, target.endpoint, f"{target.timeout_s:g} s")
-            for target in found
-        ],
-    )
+def targets(
+    ctx: click.Context, tenant: str | None, data: Path, server: str | None, as_json: bool
+) -> None:
+    """List targets, or change them.
+
+    Fires go to a target's URL, signed with its secret. A host is used once it has served a text
+    that proves its owner, or once an operator vouches for it.
+    """
+    if ctx.invoked_subcommand is None:
+        _list(tenant, data, server, as_json)
+
+
+@targets.command(name="list")
+@tenant_option
+@api_options
+@json_option
+def list_targets(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+    """List targets and what is known of their owners."""
+    _list(tenant, data, server, as_json)
 
 
 @targets.command()
-@click.argument("target", metavar="TENANT/TARGET")
-@data_option
+@click.argument("target", metavar="TENANT/TARGET", shell_complete=complete_target)
+@click.argument("url", metavar="URL")
+@click.option("--timeout-s", type=click.IntRange(min=1), help="How long an answer may take.")
+@click.option(
+    "--secret-file",
+    type=click.File(),
+    help="The signing secret, as whsec_...; - for stdin. Without it the stored one stays, or one "
+    "is made.",
+)
+@api_options
 @json_option
-@click.pass_context
-def secret(ctx: click.Context, target: str, data: Path, as_json: bool) -> None:
-    """Show the signing secret of a target, for its receiver. The audit says who asked."""
-    from punctual.actor import local_actor
+def put(
+    target: str,
+    url: str,
+    timeout_s: int | None,
+    secret_file: Any,
+    data: Path,
+    server: str | None,
+    as_json: bool,
+) -> None:
+    """Create a target, or set its URL and timeout.
 
-    with opened(_nearest_data(ctx, data)) as store:
-        tenant_id, target_id = _find(store, target)
-        entry = AuditRecord(now_us(), local_actor(), "secret_shown", tenant_id, target_id)
-        store.audit.append(entry)
-        value = store.registry.target_secret(tenant_id, target_id)
-    if value is None:
-        raise Refusal(f"target: {tenant_id}/{target_id} has no secret: apply it again to make one")
+    What is left out stays as it is. Its host is asked at once for the text that proves its owner.
+    """
+    tenant, slash, name = target.partition("/")
+    if not slash or "/" in name:
+        raise Refusal(f"target: {target!r} names no tenant: write it as TENANT/TARGET")
+    wanted: dict[str, Any] = {"url": url}
+    if secret_file is not None:
+        wanted["secret"] = secret_file.read().strip()
+    with connected(data, server) as client:
+        check_tenant(client, tenant, field="target")
+        path = path_of("tenants", tenant, "targets", name)
+        before = read_or_none(client, path)
+        if timeout_s is not None:
+            wanted["timeout_s"] = timeout_s
+        elif before is not None:
+            wanted["timeout_s"] = round(before.body["timeout_s"])
+        etag = None if before is None else before.etag
+        after = client.send("PUT", path, wanted, etag=etag)
     if as_json:
-        say_json({"tenant": tenant_id, "target": target_id, "secret": value})
+        say_json(after)
+    else:
+        click.echo(_put_text(None if before is None else before.body, after))
+    _tell_ownership(after)
+
+
+@targets.command()
+@click.argument("target", metavar="TENANT/TARGET", shell_complete=complete_target)
+@api_options
+@json_option
+def verify(target: str, data: Path, server: str | None, as_json: bool) -> None:
+    """Ask a target's host now whose it is.
+
+    The exit code is 0 where fires are sent there.
+    """
+    with connected(data, server) as client:
+        found = find_target(client, target)
+        after = client.send("POST", f"{_path(found)}:verify")
+    owner = after["ownership"]
+    if as_json:
+        say_json(after)
+    if not owner["is_usable"]:
+        raise Refusal(f"target: {found.shown} is {owner['state']}: {_remedy(after)}")
+    if not as_json:
+        click.echo(f"{found.shown} is {_owner_text(after)}: fires are sent there.")
+
+
+@targets.command()
+@click.argument("target", metavar="TENANT/TARGET", shell_complete=complete_target)
+@api_options
+@json_option
+def secret(target: str, data: Path, server: str | None, as_json: bool) -> None:
+    """Show the signing secret of a target, for its receiver. The audit says who asked."""
+    with connected(data, server) as client:
+        found = find_target(client, target)
+        body = client.get(f"{_path(found)}/secret")
+    if as_json:
+        say_json(body)
         return
-    click.echo(value)
+    click.echo(body["secret"])
 
 
-def _nearest_data(ctx: click.Context, data: Path) -> Path:
-    """The folder given to `secret`, or the one given to `targets` before it."""
-    is_own = ctx.get_parameter_source("data") is ParameterSource.COMMANDLINE
-    parent = ctx.parent
-    if is_own or parent is None:
-        return data
-    return Path(parent.params["data"])
+@targets.command()
+@click.argument("target", metavar="TENANT/TARGET", shell_complete=complete_target)
+@yes_option
+@api_options
+@json_option
+def delete(target: str, yes: bool, data: Path, server: str | None, as_json: bool) -> None:
+    """Delete a target that no trigger uses, and its secret with it."""
+    with connected(data, server) as client:
+        found = find_target(client, target)
+        path = _path(found)
+        etag = client.read(path).etag
+        url = found.body["url"]
+        is_asked = confirmed(f"Deleting {found.shown} ({url}) forgets its secret.", yes=yes)
+        body = client.send("DELETE", path, etag=etag if is_asked else None)
+    if as_json:
+        say_json(body)
+        return
+    click.echo(f"Deleted {found.shown}.")
 
 
-def _targets(store: Store, tenant: str | None) -> list[TargetRecord]:
-    tenants = [tenant] if tenant else [each.tenant_id for each in store.registry.tenants()]
-    return [target for each in tenants for target in store.registry.targets(each)]
+for _command in (allow, disallow, allowed):
+    targets.add_command(_command)
 
 
-def _find(store: Store, text: str) -> tuple[str, str]:
-    """The target of a TENANT/TARGET, or of a name that only one tenant has."""
-    known = _targets(store, None)
-    fitting = [target for target in known if text in (_name(target), target.target_id)]
-    if len(fitting) == 1:
-        return fitting[0].tenant_id, fitting[0].target_id
-    names = [_name(target) for target in fitting or known]
-    if fitting:
-        raise Refusal(f"target: {text!r} is the name of several: {', '.join(names)}; name one")
-    raise Refusal(f"target: no {text!r}{suggestion(text, names)}")
+def _list(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+    with connected(data, server) as client:
+        check_tenant(client, tenant)
+        found = targets_of(client, tenant)
+    if as_json:
+        say_json([each.body for each in found])
+        return
+    if not found:
+        hint("No targets yet: add one with `punctual targets put TENANT/TARGET URL`.")
+        return
+    print_table(_COLUMNS, [_cells(each) for each in found])
 
 
-def _name(target: TargetRecord) -> str:
-    return f"{target.tenant_id}/{target.target_id}"
+def _cells(target: Named) -> list[str | Cell]:
+    is_usable = target.body["ownership"]["is_usable"]
+    return [
+        target.shown,
+        target.body["url"],
+        f"{target.body['timeout_s']:g} s",
+        Cell(_owner_text(target.body), "" if is_usable else "red"),
+    ]
 
 
-def _json(target: TargetRecord) -> dict[str, object]:
-    return {
-        "tenant": target.tenant_id,
-        "target": target.target_id,
-        "kind": target.kind,
-        "endpoint": target.endpoint,
-        "timeout_s": target.timeout_s,
+def _path(target: Named) -> str:
+    return path_of("tenants", target.tenant, "targets", target.name)
+
+
+def _put_text(before: Any, after: Any) -> str:
+    name = f"{after['tenant']}/{after['name']}"
+    if before is None:
+        return f"Created {name}: {after['url']}, timeout {after['timeout_s']:g} s."
+    changed = [
+        f"{word} {_shown(before[key])} → {_shown(after[key])}"
+        for word, key in (("url", "url"), ("timeout", "timeout_s"))
+        if before[key] != after[key]
+    ]
+    if before["revision"] == after["revision"]:
+        return f"{name} says so already; nothing changed."
+    return f"Set {name}: {', '.join(changed) or 'its secret'}."
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:g} s"
+
+
+def _owner_text(target: Any) -> str:
+    words = {
+        "proven": "proven",
+        "allow_listed": "vouched for",
+        "local": "on this machine",
+        "pending": "not proven",
+        "lapsed": "lapsed",
     }
+    return words[target["ownership"]["state"]]
+
+
+def _tell_ownership(target: Any) -> None:
+    if not target["ownership"]["is_usable"]:
+        hint(f"Nothing is sent there yet: {_remedy(target)}")
+
+
+def _remedy(target: Any) -> str:
+    owner = target["ownership"]
+    wanted = owner["detail"] or f"serve `{owner['serve_text']}` at {owner['serve_at']}"
+    name = f"{target['tenant']}/{target['name']}"
+    return (
+        f"{wanted}. Then run `punctual targets verify {name}`, or have an operator run "
+        "`punctual targets allow`"
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from click.testing import CliRunner, Result
 
 from adapters.sqlite_database import SqliteDatabase
@@ -17,7 +18,7 @@ from tests.support.manual_clock import ManualClock
 from tests.support.service import Service
 
 START: Final = "2026-06-01T09:00:10Z"
-__all__ = ["START", "TARGET", "TENANT", "CommandLine", "command_line", "table"]
+__all__ = ["START", "TARGET", "TENANT", "CommandLine", "at_terminal", "command_line", "table"]
 
 
 @dataclass(slots=True)
@@ -53,6 +54,11 @@ class CommandLine:
         with database.write() as connection:
             connection.execute(statement, parameters)
         database.close()
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a person could be asked."""
+    monkeypatch.setattr("punctual.commands.asking.stands_at_terminal", lambda: True)
 
 
 def table(text: str) -> list[list[str]]:

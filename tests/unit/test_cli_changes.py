@@ -1,17 +1,15 @@
-"""`pause`, `resume`, `targets`, `audit`, `leases`, `rebuild`, `tzdata` and `version`."""
+"""`pause` and `resume`: of one trigger, and of several."""
 
 import getpass
-import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from punctual.version import __version__
-from scheduling import tzdata_version
 from scheduling.vocabulary import MissedPolicy
-from tests.support.command_line import CommandLine, command_line, table
-from tests.support.definitions import SECRET, a_target, a_tenant, a_trigger
+from tests.support.command_line import CommandLine, at_terminal, command_line, table
+from tests.support.definitions import a_target, a_tenant, a_trigger
 from tests.support.scripted_target import BUSY
 
 ACTOR = f"cli:{getpass.getuser()}"
@@ -26,13 +24,34 @@ def punctual(tmp_path: Path) -> Iterator[CommandLine]:
     found.service.close()
 
 
+@pytest.fixture
+def several(punctual: CommandLine) -> CommandLine:
+    """Two reports and another trigger of `acme`, and a report of `beta`."""
+    punctual.service.apply(
+        a_trigger("report-a"),
+        a_trigger("report-b"),
+        a_tenant("beta"),
+        a_target("beta"),
+        a_trigger("report-a", tenant_id="beta"),
+    )
+    return punctual
+
+
 def with_waiting_fires(punctual: CommandLine) -> None:
     """150 instants to be made up for, all of them in a gap."""
-    policy = {"missed_policy": MissedPolicy.FIRE_ALL, "catchup_horizon_s": 86_400}
+    policy: dict[str, Any] = {
+        "missed_policy": MissedPolicy.FIRE_ALL,
+        "catchup_horizon_s": 86_400,
+    }
     punctual.service.apply(a_trigger("minutely", **policy))
     punctual("pause", "minutely")
     punctual.service.advance_to("2026-06-01T11:30:30Z")
     assert punctual("resume", "minutely", "--policy", "fire_all").exit_code == 0
+
+
+def states(punctual: CommandLine) -> dict[str, str]:
+    rows = punctual.service.store.registry.triggers(limit=100)
+    return {f"{each.tenant_id}/{each.name}": each.state.value for each in rows}
 
 
 def test_pause_says_from_when_and_how_to_go_on(punctual: CommandLine) -> None:
@@ -80,22 +99,47 @@ def test_pause_on_a_terminal_shows_the_count_and_asks(
     state: str,
 ) -> None:
     with_waiting_fires(punctual)
-    monkeypatch.setattr("punctual.commands.pause.stands_at_terminal", lambda: True)
+    at_terminal(monkeypatch)
     result = punctual("pause", "minutely", stdin=answer)
     assert result.exit_code == exit_code
     assert "Pausing acme/minutely stops 150 waiting fires. Go on? [y/N]" in result.stderr
-    assert punctual.json("triggers")[0]["state"] == state
+    assert states(punctual)["acme/minutely"] == state
+
+
+def test_pause_of_what_changed_while_a_person_was_asked_is_refused(
+    punctual: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_waiting_fires(punctual)
+
+    def edited_meanwhile(*arguments: object, **options: object) -> bool:
+        punctual.service.apply(a_trigger("minutely", "*/5 * * * *"))
+        return True
+
+    at_terminal(monkeypatch)
+    monkeypatch.setattr("click.confirm", edited_meanwhile)
+    result = punctual("pause", "minutely")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "acme/minutely" in result.stderr
+    assert states(punctual)["acme/minutely"] == "live"
 
 
 def test_pause_on_a_terminal_does_not_ask_where_nothing_waits_or_yes_is_given(
     punctual: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("punctual.commands.pause.stands_at_terminal", lambda: True)
+    at_terminal(monkeypatch)
     assert punctual("pause", "minutely").exit_code == 0
     punctual("resume", "minutely")
     with_waiting_fires(punctual)
     result = punctual("pause", "minutely", "--yes")
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_pause_stops_a_retry_that_waits(punctual: CommandLine) -> None:
+    punctual.service.target.script = lambda fire: BUSY
+    punctual.service.start()
+    punctual.service.advance_to("2026-06-01T09:01:00.100Z")
+    result = punctual("pause", "minutely")
+    assert "; stopped 1 waiting fire. " in result.stdout
 
 
 def test_pause_refuses_a_note_that_is_too_long(punctual: CommandLine) -> None:
@@ -130,137 +174,125 @@ def test_resume_of_a_live_trigger_changes_nothing(punctual: CommandLine) -> None
     )
 
 
-def test_pause_and_resume_as_json_tell_what_changed(punctual: CommandLine) -> None:
+def test_pause_and_resume_as_json_are_what_the_api_answers(punctual: CommandLine) -> None:
     paused = punctual.json("pause", "minutely")
-    assert (paused["change"], paused["stopped_fires"], paused["next_due_at"]) == ("paused", 0, None)
+    assert (paused["change"], paused["stopped_fires"], paused["trigger"]["state"]) == (
+        "paused",
+        0,
+        "paused",
+    )
     resumed = punctual.json("resume", "acme/minutely")
-    assert (resumed["change"], resumed["policy"], resumed["next_due_at"]) == (
+    assert (resumed["change"], resumed["trigger"]["next_due_at"]) == (
         "resumed",
-        "drop",
         "2026-06-01T09:01:00Z",
     )
 
 
-def test_targets_show_endpoints_and_never_a_secret(punctual: CommandLine) -> None:
-    result = punctual("targets")
-    assert table(result.stdout) == [
-        ["target", "kind", "endpoint", "timeout"],
-        ["acme/shop", "http", "https://shop.example/hook", "10 s"],
+@pytest.mark.parametrize(
+    ("words", "paused"),
+    [
+        pytest.param(("acme/report-*",), {"acme/report-a", "acme/report-b"}, id="pattern"),
+        pytest.param(("*/report-a",), {"acme/report-a", "beta/report-a"}, id="any_tenant"),
+        pytest.param(
+            ("report-*", "--tenant", "beta"), {"beta/report-a"}, id="pattern_of_the_tenant"
+        ),
+        pytest.param(
+            ("minutely", "acme/report-a", "acme/report-[ac]"),
+            {"acme/minutely", "acme/report-a"},
+            id="names_and_a_pattern_that_meet",
+        ),
+    ],
+)
+def test_pause_of_several_pauses_what_is_named_and_nothing_else(
+    several: CommandLine, words: tuple[str, ...], paused: set[str]
+) -> None:
+    result = several("pause", *words, "--note", "freeze")
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = table(result.stdout)
+    assert rows[0] == ["trigger", "became", "stopped"]
+    assert {row[0] for row in rows[1:]} == paused
+    assert {name for name, state in states(several).items() if state == "paused"} == paused
+
+
+def test_pause_of_several_on_a_terminal_shows_the_plan_and_asks(
+    several: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_waiting_fires(several)
+    at_terminal(monkeypatch)
+    result = several("pause", "acme/*", stdin="n\n")
+    assert result.exit_code == 1
+    assert table(result.stderr)[:4] == [
+        ["trigger", "state", "waiting"],
+        ["acme/minutely", "live", "150"],
+        ["acme/report-a", "live", "0"],
+        ["acme/report-b", "live", "0"],
     ]
-    assert "whsec_" not in json.dumps(punctual.json("targets"))
+    assert "This is to pause 3 triggers, which stops 150 waiting fires. Go on?" in result.stderr
+    assert set(states(several).values()) == {"live"}
+    assert several("pause", "acme/*", stdin="y\n").exit_code == 0
+    assert states(several)["acme/minutely"] == "paused"
+    assert states(several)["beta/report-a"] == "live"
 
 
-@pytest.mark.parametrize("name", ["acme/shop", "shop"])
-def test_targets_secret_is_printed_and_audited(punctual: CommandLine, name: str) -> None:
-    result = punctual("targets", "secret", name)
-    assert (result.exit_code, result.stdout) == (0, f"{SECRET}\n")
-    entry = punctual.json("audit", "--limit", "1")[0]
-    assert (entry["actor"], entry["action"], entry["tenant"], entry["subject"]) == (
-        ACTOR,
-        "secret_shown",
-        "acme",
-        "shop",
-    )
-
-
-def test_targets_secret_takes_the_folder_before_its_name(punctual: CommandLine) -> None:
-    result = punctual.bare("targets", "--data", str(punctual.data), "secret", "acme/shop")
-    assert (result.exit_code, result.stdout) == (0, f"{SECRET}\n")
-
-
-def test_targets_secret_of_an_unknown_target_suggests_one(punctual: CommandLine) -> None:
-    result = punctual("targets", "secret", "acme/shap")
-    assert (result.exit_code, result.stderr) == (
-        1,
-        "punctual: target: no 'acme/shap'; did you mean acme/shop?\n",
-    )
-
-
-def test_targets_secret_of_a_name_of_several_tenants_lists_them(punctual: CommandLine) -> None:
-    punctual.service.apply(a_tenant("beta"), a_target("beta"))
-    result = punctual("targets", "secret", "shop")
+def test_pause_of_several_where_one_is_refused_does_the_others_and_says_which(
+    several: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = several(
+        "token", "create", "--principal", "ci", "--grant", "author:acme", "--grant", "read:beta"
+    ).stdout.strip()
+    monkeypatch.setenv("PUNCTUAL_TOKEN", token)
+    result = several("pause", "*/report-a")
+    assert result.exit_code == 1
+    assert table(result.stdout)[1:] == [["acme/report-a", "paused"], ["beta/report-a", "refused"]]
     assert result.stderr == (
-        "punctual: target: 'shop' is the name of several: acme/shop, beta/shop; name one\n"
+        "punctual: 1 of 2 were refused: beta/report-a: pause a trigger needs the grant author on "
+        "tenant beta: ask an operator for it\n"
     )
 
 
-def test_audit_shows_newest_first_with_its_limit(punctual: CommandLine) -> None:
-    punctual("pause", "minutely", "--note", "price change")
-    rows = table(punctual("audit", "--limit", "2").stdout)
-    assert rows == [
-        ["at (UTC)", "actor", "action", "subject", "note"],
-        ["2026-06-01 09:00:10Z", ACTOR, "trigger_paused", "acme/minutely", "price change"],
-        ["2026-06-01 09:00:09.995Z", "test", "trigger_created", "acme/minutely"],
+def test_pause_and_resume_of_several_as_json_are_lists(several: CommandLine) -> None:
+    paused = several.json("pause", "acme/report-*")
+    assert [(each["name"], each["change"]) for each in paused] == [
+        ("report-a", "paused"),
+        ("report-b", "paused"),
+    ]
+    resumed = several.json("resume", "acme/*", "--policy", "skip")
+    assert [(each["name"], each["change"]) for each in resumed] == [
+        ("minutely", "unchanged"),
+        ("report-a", "resumed"),
+        ("report-b", "resumed"),
     ]
 
 
-def test_leases_without_an_owner_say_that_nothing_decides(punctual: CommandLine) -> None:
-    result = punctual("leases")
-    assert table(result.stdout)[1] == ["(free)", "0-255", "256", "0"]
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        pytest.param("minutly", "trigger: no 'minutly'; did you mean minutely?", id="name"),
+        pytest.param(
+            "acme/minutly", "trigger: no 'acme/minutly'; did you mean acme/minutely?", id="both"
+        ),
+        pytest.param(
+            "acne/minutely", "tenant: there is no tenant 'acne'; did you mean acme?", id="tenant"
+        ),
+        pytest.param(
+            "report-a",
+            "trigger: 'report-a' is the name of several: acme/report-a and beta/report-a; name one",
+            id="several",
+        ),
+        pytest.param(
+            "acme/x-*", "trigger: no trigger fits 'acme/x-*'; see `punctual triggers`", id="pattern"
+        ),
+    ],
+)
+def test_pause_of_what_is_not_there_says_what_there_is(
+    several: CommandLine, word: str, message: str
+) -> None:
+    result = several("pause", word)
+    assert (result.exit_code, result.stderr) == (1, f"punctual: {message}\n")
+
+
+def test_pause_where_tenant_and_name_contradict_is_refused(several: CommandLine) -> None:
+    result = several("pause", "acme/minutely", "--tenant", "beta")
     assert result.stderr == (
-        "No decider is running: nothing is decided until `punctual up` starts.\n"
+        "punctual: --tenant: beta contradicts acme/minutely; leave one of them out\n"
     )
-
-
-def test_leases_show_who_holds_what_until_when(punctual: CommandLine) -> None:
-    punctual.service.start()
-    result = punctual("leases")
-    assert table(result.stdout)[1] == ["one", "0-255", "256", "1", "in 6 s"]
-    assert result.stderr == ""
-    leases = punctual.json("leases")
-    assert len(leases) == 256
-    assert {each["is_live"] for each in leases} == {True}
-
-
-def test_rebuild_derives_every_row_and_is_audited(punctual: CommandLine) -> None:
-    before = punctual.json("triggers")
-    punctual.plant("DELETE FROM due_index_row")
-    result = punctual("rebuild", "due-index")
-    assert (result.exit_code, result.stdout) == (0, "Rebuilt the due index: 1 row.\n")
-    assert punctual.json("triggers") == before
-    assert punctual.json("audit", "--limit", "1")[0]["action"] == "due_index_rebuilt"
-
-
-def test_tzdata_show_and_adopt_tell_of_a_pin_that_differs(punctual: CommandLine) -> None:
-    punctual.plant("UPDATE tzdata_pin SET version = '2019a'")
-    installed = tzdata_version()
-    assert punctual("tzdata", "show").stdout == (
-        f"The store is pinned to tzdata 2019a; this program has {installed}.\n"
-        "It must not decide: install the pinned one, or run `punctual tzdata adopt`.\n"
-    )
-    refused = punctual("pause", "minutely")
-    assert (refused.exit_code, "punctual tzdata adopt" in refused.stderr) == (1, True)
-    assert punctual("tzdata", "adopt").stdout == (
-        f"Pinned tzdata {installed} in place of 2019a: 0 of 1 triggers have another next due "
-        "time. Decided instants stay as they are.\n"
-    )
-    assert punctual.json("tzdata", "show") == {
-        "pinned": installed,
-        "installed": installed,
-        "matches": True,
-    }
-
-
-def test_tzdata_adopt_of_the_pinned_one_changes_nothing(punctual: CommandLine) -> None:
-    count = len(punctual.json("audit"))
-    result = punctual("tzdata", "adopt")
-    assert result.stdout == (
-        f"The store is pinned to tzdata {tzdata_version()} already; nothing changed.\n"
-    )
-    assert len(punctual.json("audit")) == count
-
-
-def test_version_names_what_answers_depend_on(punctual: CommandLine) -> None:
-    assert punctual.bare("version").stdout.startswith(
-        f"punctual {__version__} (tzdata {tzdata_version()}, Python 3."
-    )
-    found = json.loads(punctual.bare("version", "--json").stdout)
-    assert set(found) == {"punctual", "tzdata", "python", "sqlite"}
-
-
-def test_pause_stops_a_retry_that_waits(punctual: CommandLine) -> None:
-    punctual.service.target.script = lambda fire: BUSY
-    punctual.service.start()
-    punctual.service.advance_to("2026-06-01T09:01:00.100Z")
-    result = punctual("pause", "minutely")
-    assert "; stopped 1 waiting fire. " in result.stdout
