@@ -1,12 +1,14 @@
 """Quotas, allowed hosts, the audit, and the end of a payload key."""
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from control_api.call import Call
 from control_api.operations.finding import tenant_of
 from control_api.operations.tenants import tenant_out
-from control_api.pages import page_of, read_cursor
-from control_api.problems import ApiProblem, FieldProblem, invalid
+from control_api.pages import bad_cursor, page_of, read_cursor
+from control_api.problems import invalid
 from control_api.replies import Reply, etag_after
 from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost, PutTenant
 from ports.principals import GrantKind
@@ -14,6 +16,8 @@ from ports.records import AuditRecord
 from schemas.api.common import Page
 from schemas.api.principals import AuditOut, Done, HostIn, HostOut, QuotaIn
 from schemas.api.tenants import TenantOut
+
+_ENTRY_ID: Final = re.compile(r"[0-9]{1,18}")
 
 
 def set_quota(call: Call, tenant_id: str, body: QuotaIn) -> Reply[TenantOut]:
@@ -74,10 +78,11 @@ def list_audit(
 ) -> Reply[Page[AuditOut]]:
     """Entries that meet every condition, newest first."""
     call.require(GrantKind.AUDITOR, tenant_id, act="read the audit")
+    if tenant_id is not None:
+        tenant_of(call, tenant_id)
     after = read_cursor(cursor, 1)
-    if after is not None and not after[0].isdigit():
-        detail = "cursor: send the cursor of the last answer as it came"
-        raise ApiProblem(400, "bad_cursor", detail, fields=[FieldProblem("cursor", detail)])
+    if after is not None and not _ENTRY_ID.fullmatch(after[0]):
+        raise bad_cursor()
     found = call.services.store.audit.entries(
         tenant_id=tenant_id,
         subject=subject,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import BaseModel
 
 from control_api.operations import principals, privileged, standing
@@ -12,6 +12,7 @@ from control_api.routes.requests import ACTS, PLAIN, Act, Plain, Read, problems,
 from scheduling.limits import NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
 from schemas.api.common import Page
 from schemas.api.principals import (
+    PRINCIPAL_PATTERN,
     AuditOut,
     Done,
     GrantIn,
@@ -30,6 +31,7 @@ from schemas.api.triggers import HorizonIn, TriggerChanged
 router = APIRouter(tags=["privileged"])
 _GRANT = "/v1/principals/{principal}/grants/{kind}"
 _HOST = "/v1/allowed-hosts/{host}"
+_Principal = Annotated[str, Path(pattern=PRINCIPAL_PATTERN)]
 _NOTE = Query(min_length=1, max_length=NOTE_CHARS_MAX)
 
 
@@ -73,7 +75,7 @@ def list_grants(call: Read, response: Response, principal: str | None = None) ->
 
 @router.put(_GRANT, response_model=Done, responses=PLAIN)
 def add_grant(
-    call: Plain, response: Response, principal: str, kind: Kind, tenant: str | None = None
+    call: Plain, response: Response, principal: _Principal, kind: Kind, tenant: str | None = None
 ) -> BaseModel:
     """Let a principal do more, on a tenant or on the platform."""
     grant = GrantIn(kind=kind, tenant=tenant)

@@ -1,0 +1,103 @@
+"""GET the audit."""
+
+from typing import Any
+
+import pytest
+
+from ports.principals import GrantKind
+from scheduling.instants import SECOND_US
+from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
+from tests.support.ladder import ReadLadder
+
+PATH = "/v1/audit"
+TRIGGER = f"/v1/tenants/{TENANT}/triggers/digest"
+
+
+class TestListAudit(ReadLadder):
+    path = PATH
+    kind = GrantKind.AUDITOR
+    is_platform_wide = True
+
+
+class TestListAuditOfATenant(ReadLadder):
+    path = PATH
+    params = {"tenant": TENANT}  # noqa: RUF012
+    kind = GrantKind.AUDITOR
+    unknown_params = {"tenant": "nobody"}  # noqa: RUF012
+
+
+@pytest.fixture
+def busy(api: Api) -> Api:
+    """Four acts, a second apart."""
+    for act in (
+        lambda: api.json("PUT", TRIGGER, a_trigger_body()),
+        lambda: api.json("POST", TRIGGER + ":pause", {"note": "holidays"}),
+        lambda: api.json("PUT", f"/v1/tenants/{OTHER}/quota", {"quota_triggers": 3}),
+        lambda: api.json("POST", TRIGGER + ":resume"),
+    ):
+        act()
+        api.clock.advance(SECOND_US)
+    return api
+
+
+@pytest.mark.parametrize(
+    ("params", "actions"),
+    [
+        ({"actor": "root"}, ["trigger_resumed", "tenant_put", "trigger_paused", "trigger_created"]),
+        ({"actor": "root", "tenant": OTHER}, ["tenant_put"]),
+        ({"subject": "digest"}, ["trigger_resumed", "trigger_paused", "trigger_created"]),
+        ({"action": ["trigger_paused", "trigger_resumed"]}, ["trigger_resumed", "trigger_paused"]),
+        ({"actor": "root", "since": "2026-03-02T00:00:02Z"}, ["trigger_resumed", "tenant_put"]),
+        (
+            {"actor": "root", "through": "2026-03-02T00:00:01Z"},
+            ["trigger_paused", "trigger_created"],
+        ),
+        ({"actor": "root", "limit": 1}, ["trigger_resumed"]),
+        ({"actor": "nobody"}, []),
+    ],
+)
+def test_audit_gives_what_meets_every_condition(
+    busy: Api, params: dict[str, Any], actions: list[str]
+) -> None:
+    page = busy.json("GET", PATH, **params)
+    assert [each["action"] for each in page["items"]] == actions
+
+
+def test_audit_entry_tells_who_did_what_when(busy: Api) -> None:
+    (entry,) = busy.json("GET", PATH, action="trigger_paused")["items"]
+    del entry["audit_id"]
+    assert entry == {
+        "at": "2026-03-02T00:00:01Z",
+        "actor": "root",
+        "action": "trigger_paused",
+        "tenant": TENANT,
+        "subject": "digest",
+        "prior_value": entry["prior_value"],
+        "note": "holidays",
+    }
+
+
+def test_audit_pages_join(busy: Api) -> None:
+    whole = busy.json("GET", PATH, limit=1_000)["items"]
+    found: list[Any] = []
+    params: dict[str, Any] = {}
+    while True:
+        page = busy.json("GET", PATH, limit=3, **params)
+        found += page["items"]
+        if page["cursor"] is None:
+            break
+        params = {"cursor": page["cursor"]}
+    assert found == whole
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["WyIxIiwgIjIiXQ", "WyJ4Il0", "WyLCsiJd", "Wzdd", "WyI5OTk5OTk5OTk5OTk5OTk5OTk5OTk5Il0"],
+)
+def test_audit_cursor_that_is_not_ours_is_400(api: Api, cursor: str) -> None:
+    assert problem(api.call("GET", PATH, cursor=cursor)) == (400, ["cursor"])
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-03-02", "2026-03-02T00:00:00", "9" * 400])
+def test_audit_bad_instant_is_422(api: Api, since: str) -> None:
+    assert problem(api.call("GET", PATH, since=since)) == (422, ["since"])
