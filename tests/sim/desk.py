@@ -142,4 +142,6 @@ def a_random_match(random: Random, etag: int | None) -> Match:
         return Match(anything=True)
     if kind < 0.8:
         return Match()
-    return Match(nothing=True) if etag is None else Match(revision=etag)
+    if etag is None:
+        return Match(nothing=True)
+    return Match(revision=etag if kind < 0.95 else etag + 1)

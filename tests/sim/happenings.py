@@ -15,7 +15,7 @@ from schemas.api.triggers import NoteIn, PauseIn, ResumeIn, RunIn
 from tests.sim.definitions import WINDOW_US, a_random_body, spec_of
 from tests.sim.desk import Desk, Operation, a_random_match
 from tests.sim.world import DEPTH_MAX, World
-from tests.support.definitions import TARGET, TENANT
+from tests.support.definitions import SECRET, TARGET, TENANT
 
 TENANTS: Final = (TENANT, "bolt")
 NAMES: Final = ("bill", "scan", "sync", "trim")
@@ -91,7 +91,7 @@ def _some_acts(world: World) -> None:
 def _a_tenant(world: World, tenant_id: str) -> None:
     """With a target, and a quota that may be small."""
     quota = QuotaIn(quota_dispatch_per_s=world.random.choice((100, 20, 4)))
-    target = TargetIn(url=HOOK)
+    target = TargetIn(url=HOOK, secret=SECRET)
     world.ask("tenant", lambda call: tenants.put_tenant(call, tenant_id, TenantIn()))
     world.ask("quota", lambda call: privileged.set_quota(call, tenant_id, quota))
     world.ask("target", lambda call: targets.put_target(call, tenant_id, TARGET, target))
@@ -157,10 +157,11 @@ def _a_run(world: World) -> None:
 
 
 def _a_cancel(world: World) -> None:
-    """Of a fire that was seen to wait; by now it may be on its way."""
-    waiting = world.store.history.fires(states=sorted(WAITING), limit=20)
-    if waiting:
-        key = str(world.random.choice(waiting).key)
+    """Of a fire that was seen to wait; it may be on its way by now, or have ended long ago."""
+    states = sorted(WAITING) if world.random.random() < 0.8 else ()
+    seen = world.store.history.fires(states=states, limit=20)
+    if seen:
+        key = str(world.random.choice(seen).key)
         world.ask(f"cancel {key}", lambda call: fires.cancel_fire(call, key, NoteIn()))
 
 

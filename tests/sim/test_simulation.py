@@ -21,12 +21,20 @@ RARE = {
     "a clock is wrong": "clock off by",
     "a gap is planned": "repair.plan_gaps -> 1",
     "catch-up is released": "repair.release -> [Lane",
-    "a change meets a refusal": "refused: ",
+    "a change meets a refusal": "-> 409",
     "a try is ambiguous": "status=None",
+    "the API dies": "api: dies",
+    "a request is repeated after its effect": "replayed=True",
+    "a change is stale": "-> 412",
+    "a change does not say what it replaces": "-> 428",
+    "a change meets a bad clock": "clock: it was set",
+    "a run meets a taken slot": "is running or has its turn",
+    "a cancel comes too late": "only a fire that waits",
+    "a relay is outrun": "events.publish_reading -> None",
 }
 ENDS = {
     "succeeded", "failed", "refused", "unknown", "undelivered", "coalesced", "overlap", "paused",
-    "deleted", "skipped_by_policy", "expired_past_horizon",
+    "deleted", "skipped_by_policy", "expired_past_horizon", "cancelled",
 }  # fmt: skip
 
 
