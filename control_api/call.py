@@ -3,14 +3,15 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NoReturn
 
-from control_api.problems import ApiProblem, FieldProblem, not_found
+from control_api.problems import ApiProblem, FieldProblem, no_tenant
 from control_api.services import Services
 from ports.authenticator import Principal
 from ports.changes import Change, ChangeResult, IdempotentRequest
 from ports.principals import GrantKind
 from ports.records import AuditRecord
+from schemas.manifest_fields import name_problem
 
 _ETAG: Final = re.compile(r'"(?:([tc][0-9a-f]{1,64})\.)?([0-9]{1,12})"')
 
@@ -51,33 +52,48 @@ class Call:
 
     def require(self, kind: GrantKind, tenant_id: str | None, *, act: str) -> None:
         """Refuse without the grant: 404 where even reading is none of the caller's business."""
-        principal = self.principal
-        if principal.holds(kind, tenant_id):
-            return
-        if tenant_id is not None and not principal.holds(GrantKind.READ, tenant_id):
-            raise not_found("tenant", f"there is no tenant {tenant_id!r}")
-        self.refuse(kind, tenant_id, act=act)
+        if not self.principal.holds(kind, tenant_id):
+            self.refuse(kind, tenant_id, act=act)
 
     def require_any(self, kinds: Sequence[GrantKind], tenant_id: str | None, *, act: str) -> None:
         """Like `require`, where one grant of several is enough; the first is named."""
         if not any(self.principal.holds(kind, tenant_id) for kind in kinds):
             self.require(kinds[0], tenant_id, act=act)
 
-    def refuse(self, kind: GrantKind, tenant_id: str | None, *, act: str) -> None:
-        """Refuse a privilege, and leave an audit entry of it."""
+    def refuse(self, kind: GrantKind, tenant_id: str | None, *, act: str) -> NoReturn:
+        """Refuse a privilege, and leave an audit entry of it.
+
+        Whoever may not read the tenant is told, as fast and in the same words, what is told of one
+        that does not exist.
+        """
         where = "the platform" if tenant_id is None else f"tenant {tenant_id}"
+        is_name = tenant_id is None or name_problem(tenant_id) is None
         self.services.store.audit.append(
             AuditRecord(
                 self.services.clock.now().wall_us,
                 self.principal.principal_id,
                 "privilege_refused",
-                tenant_id,
+                tenant_id if is_name else None,
                 act,
-                note=f"needs {kind.value} on {where}",
+                note=f"needs {kind.value} on {where if is_name else 'what is no tenant'}",
             )
         )
+        if tenant_id is not None and not self.principal.holds(GrantKind.READ, tenant_id):
+            raise no_tenant(tenant_id, is_refusal=True)
         detail = f"{act} needs the grant {kind.value} on {where}: ask an operator for it"
-        raise ApiProblem(403, "grant_missing", detail, fields=[FieldProblem("grant", detail)])
+        fields = [FieldProblem("grant", detail)]
+        raise ApiProblem(403, "grant_missing", detail, fields=fields, is_refusal=True)
+
+    def tell_audit(self, action: str, tenant_id: str, subject: str) -> None:
+        """An entry of a privileged act that changes nothing in the store."""
+        entry = AuditRecord(
+            self.services.clock.now().wall_us,
+            self.principal.principal_id,
+            action,
+            tenant_id,
+            subject,
+        )
+        self.services.store.audit.append(entry)
 
     def now_us(self) -> int:
         """For reads: the clock's earliest."""

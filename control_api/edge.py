@@ -72,7 +72,8 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                if status == 403 and (principal := scope["state"].get("principal")):
+                if scope["state"].get("is_refused"):
+                    principal = scope["state"]["principal"]
                     # Each refusal leaves an audit entry, which must not become a flood.
                     self._counts.hit(self._refusals, "refusals", principal.principal_id)
             await send(message)
@@ -282,7 +283,5 @@ def checked_key(text: str | None) -> str | None:
         return None
     if not 0 < len(text) <= HEADER_CHARS_MAX or not (text.isascii() and text.isprintable()):
         detail = f"Idempotency-Key: 1 to {HEADER_CHARS_MAX} printable characters of ASCII"
-        raise ApiProblem(
-            400, "bad_key", detail, fields=[FieldProblem("Idempotency-Key", detail)]
-        )
+        raise ApiProblem(400, "bad_key", detail, fields=[FieldProblem("Idempotency-Key", detail)])
     return text

@@ -10,6 +10,7 @@ from ports.errors import (
     StoreUnavailable,
     TzdataMismatch,
 )
+from scheduling.limits import ECHO_CHARS_MAX
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -50,9 +51,10 @@ class FieldProblem(NamedTuple):
 class ApiProblem(Exception):
     """A request that is refused.
 
-    code:     a stable word for programs
-    detail:   one sentence for people, with the remedy
-    headers:  to send along, such as Retry-After
+    code:        a stable word for programs
+    detail:      one sentence for people, with the remedy
+    headers:     to send along, such as Retry-After
+    is_refusal:  for want of a grant; too many of them are answered 429
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class ApiProblem(Exception):
         *,
         fields: Iterable[FieldProblem] = (),
         headers: dict[str, str] | None = None,
+        is_refusal: bool = False,
     ) -> None:
         super().__init__(status, code, detail)
         self.status = status
@@ -70,6 +73,7 @@ class ApiProblem(Exception):
         self.detail = detail
         self.fields = tuple(fields)
         self.headers = headers or {}
+        self.is_refusal = is_refusal
 
     def document(self) -> dict[str, Any]:
         """The body. `errors` is an extension member: every field at fault."""
@@ -92,6 +96,18 @@ def invalid(field: str, detail: str) -> ApiProblem:
 def not_found(what: str, detail: str) -> ApiProblem:
     """`what` is the kind of thing that is missing, such as `trigger`."""
     return ApiProblem(404, "not_found", f"{what}: {detail}", fields=[FieldProblem(what, detail)])
+
+
+def no_tenant(tenant_id: str, *, is_refusal: bool = False) -> ApiProblem:
+    """Of a tenant that does not exist, and of one that the caller may not know of."""
+    detail = f"tenant: there is no tenant {shown(tenant_id)}"
+    fields = [FieldProblem("tenant", detail.removeprefix("tenant: "))]
+    return ApiProblem(404, "not_found", detail, fields=fields, is_refusal=is_refusal)
+
+
+def shown(text: str) -> str:
+    """A name that somebody sent, as a message may show it."""
+    return repr(text if len(text) <= ECHO_CHARS_MAX else text[:ECHO_CHARS_MAX] + "...")
 
 
 def of_refusal(refused: ChangeRefused) -> ApiProblem:

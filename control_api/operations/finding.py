@@ -1,10 +1,16 @@
 """Finding what a call names, or saying that it is not there."""
 
 from control_api.call import Call
-from control_api.problems import ApiProblem, FieldProblem, invalid, not_found
+from control_api.problems import (
+    ApiProblem,
+    FieldProblem,
+    invalid,
+    no_tenant,
+    not_found,
+    shown,
+)
 from ports.principals import GrantKind
 from ports.records import TenantRecord, TriggerRecord
-from scheduling.limits import ECHO_CHARS_MAX
 from schemas.manifest_fields import name_problem
 from schemas.refusals import did_you_mean
 
@@ -16,7 +22,7 @@ def tenant_of(call: Call, tenant_id: str) -> TenantRecord:
     call.require(GrantKind.READ, tenant_id, act="read")
     for tenant in call.services.store.registry.tenants(tenant_id):
         return tenant
-    raise not_found("tenant", f"there is no tenant {shown(tenant_id)}")
+    raise no_tenant(tenant_id)
 
 
 def trigger_of(call: Call, tenant_id: str, name: str, *, deleted: bool = False) -> TriggerRecord:
@@ -56,8 +62,3 @@ def needs_match(what: str) -> ApiProblem:
     """A replacement that does not say what it replaces."""
     detail = f"If-Match: {what} exists and differs: send its ETag, or `*` to replace it as it is"
     return ApiProblem(428, "match_missing", detail, fields=[FieldProblem("If-Match", detail)])
-
-
-def shown(text: str) -> str:
-    """A name as a message may show it."""
-    return repr(text if len(text) <= ECHO_CHARS_MAX else text[:ECHO_CHARS_MAX] + "...")

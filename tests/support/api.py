@@ -70,6 +70,7 @@ class Api:
         self.client = TestClient(
             create_app(self.services, self.parts), raise_server_exceptions=False
         )
+        self.client.__enter__()  # one event loop for all requests: starting one takes its time
         self.principal("root", *ALL)
 
     @property
@@ -131,7 +132,7 @@ class Api:
         return (path for path in self.folder.rglob("*") if path.is_file())
 
     def close(self) -> None:
-        self.client.close()
+        self.client.__exit__(None, None, None)
         self.services.store.close()
 
 
