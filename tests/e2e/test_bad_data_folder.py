@@ -102,7 +102,7 @@ def test_up_with_the_receiver_port_in_use_names_the_option(data: Path) -> None:
         port = taken.getsockname()[1]
         done = run_punctual("up", "--demo", "--data", data, "--receiver-port", port)
     assert done.returncode == 1
-    assert done.stderr.startswith("receiver-port: the port is in use: end what uses it, or name")
+    assert done.stderr.startswith(f"Not started. receiver-port: {port} is in use: end what uses it")
     assert len(done.stderr.splitlines()) == 1
     assert LedgerFile(data).triggers() == {}
 
@@ -124,6 +124,6 @@ def test_up_without_its_keys_says_so_for_each_fire_and_goes_on_with_new_ones(
 
     arrived = len(receiver.arrivals)
     again = start("--manifest", file)
-    again.wait_for_out("edited acme/tick")
+    again.wait_for_out("edited trigger acme/tick")
     wait_until(lambda: len(receiver.arrivals) > arrived, "with the manifest it fires again")
     assert receiver.arrivals[-1].body["payload"] == {"of": "tick"}

@@ -59,7 +59,7 @@ def test_stop_signal_during_the_start_ends_before_anything_is_decided(
     start: Start, file: Path, receiver: HttpReceiver, ledger: LedgerFile, signum: signal.Signals
 ) -> None:
     process = start("--manifest", file)
-    process.wait_for_out("created acme/tick")
+    process.wait_for_out("created trigger acme/tick")
     assert process.stop(signum) == 0
     assert process.err == []
     assert not ledger.owners()
@@ -85,10 +85,10 @@ def test_sighup_applies_a_changed_manifest_and_refuses_a_broken_one(
     start: Start, file: Path, receiver: HttpReceiver, ledger: LedgerFile
 ) -> None:
     process = start("--manifest", file)
-    process.wait_for_out("created acme/tick")
+    process.wait_for_out("created trigger acme/tick")
     write_manifest(file, receiver.url(), {"tick": a_trigger(), "tock": a_trigger()})
     process.send(signal.SIGHUP)
-    process.wait_for_out("created acme/tock")
+    process.wait_for_out("created trigger acme/tock")
     wait_until(lambda: bool(receiver.of("tock")), "the new trigger fires")
 
     before = ledger.triggers()
@@ -105,7 +105,7 @@ def test_sighup_applies_a_changed_manifest_and_refuses_a_broken_one(
 
     write_manifest(file, receiver.url(), {"tick": a_trigger("0 0 1 1 *")})
     process.send(signal.SIGHUP)
-    process.wait_for_out("edited acme/tick")
+    process.wait_for_out("edited trigger acme/tick")
     assert process.stop() == 0
 
 
