@@ -28,6 +28,8 @@ from ports.errors import (
 
 BUSY_TIMEOUT_S: Final = 5.0
 _CACHE_KIB: Final = 64 * 1024
+# Each thread that reads has one, and the system's own cache of the file stands behind them all.
+_READER_CACHE_KIB: Final = 2 * 1024
 # A burst touches the same index pages again and again: folding them into the file at every
 # thousandth page, SQLite's default, would write them out over and over.
 _CHECKPOINT_PAGES: Final = 20_000
@@ -174,13 +176,13 @@ class SqliteDatabase:
     def _reader(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._connect()
+            connection = self._connect(cache_kib=_READER_CACHE_KIB)
             connection.execute("PRAGMA query_only=ON")
             self._local.connection = connection
             self._readers.append(connection)
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, *, cache_kib: int = _CACHE_KIB) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
             timeout=BUSY_TIMEOUT_S,
@@ -195,7 +197,7 @@ class SqliteDatabase:
         connection.execute("PRAGMA fullfsync=ON")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        connection.execute(f"PRAGMA cache_size=-{cache_kib}")
         connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
         return connection
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from bench.page import PAGE, RESULTS, reports_in, with_figures
 
-BENCHES: Final = ("commit", "lateness", "recurrence", "wake")
+BENCHES: Final = ("api", "commit", "lateness", "recurrence", "wake")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""APScheduler 3 on its SQLAlchemy job store on SQLite, driven by hand: the peer of bench_commit.
+"""APScheduler 3 on its SQLAlchemy job store on SQLite, driven by hand: a peer of two benches.
 
 Its own code decides and stores: `_process_jobs`, which its schedulers' loops call. Only the
 thread around it is left out, the executor runs nothing, and its clock is set, as ours is.
@@ -66,6 +66,22 @@ class Peer:
                 coalesce=True,
             )
         scheduler.shutdown()
+
+
+def creations_per_s(path: Path, *, jobs: int, pragmas: tuple[str, ...]) -> float:
+    """`add_job` one after the other, as its users call it: a commit for each."""
+    scheduler = _scheduler(_engine(path, pragmas))
+    started = time.perf_counter()
+    for number in range(jobs):
+        scheduler.add_job(
+            nothing,
+            CronTrigger(minute=number % 60, hour=number % 24, timezone="Europe/Berlin"),
+            id=f"job-{number}",
+        )
+    elapsed_s = time.perf_counter() - started
+    scheduler.shutdown()
+    path.unlink()
+    return jobs / elapsed_s
 
 
 class _Scheduler(base.BaseScheduler):  # type: ignore[misc]
