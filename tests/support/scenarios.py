@@ -10,12 +10,11 @@ import re
 from datetime import timedelta
 from typing import Any, Final
 
-from ports.records import FireRecord
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.vocabulary import Cause, FireState, Lane, MissedPolicy, OverlapPolicy
 from tests.support.repository import ROOT
 from tests.support.service import Service
-from tests.support.ways import WAYS, Wish
+from tests.support.ways import WAYS, Fate, Wish
 
 LATE_US: Final = 5 * SECOND_US
 OVERLAPS: Final = {"queue": OverlapPolicy.BUFFER_ALL}
@@ -105,19 +104,19 @@ class Play:
     def fired(self, name: str = "a", *, after: str = "1970-01-01T00:00:00Z") -> list[Row]:
         """The fires of a trigger that were attempted, in the rows' words."""
         return [
-            {"nominal": to_text(fire.key.scheduled_us), "state": _word(fire)}
-            for fire in self.service.fires(name)
-            if fire.first_dispatched_us is not None and fire.key.scheduled_us > from_text(after)
+            {"nominal": to_text(fate.scheduled_us), "state": _word(fate)}
+            for fate in self.way.fates(name)
+            if fate.first_dispatched_us is not None and fate.scheduled_us > from_text(after)
         ]
 
     def not_fired(self, name: str = "a") -> list[Row]:
         """The rows of a trigger that were not dispatched; none of them covers a range here."""
         return [
-            {"nominal": to_text(fire.key.scheduled_us), "state": NOT_FIRED[fire.cause]}
-            for fire in self.service.fires(name)
-            if fire.state is FireState.NOT_DISPATCHED
-            and fire.cause in NOT_FIRED
-            and fire.instant_count == 1
+            {"nominal": to_text(fate.scheduled_us), "state": NOT_FIRED[fate.cause]}
+            for fate in self.way.fates(name)
+            if fate.state is FireState.NOT_DISPATCHED
+            and fate.cause in NOT_FIRED
+            and fate.instant_count == 1
         ]
 
     def starts(self, name: str = "a") -> list[Row]:
@@ -152,9 +151,9 @@ class Play:
         self.service.start("next")
 
 
-def _word(fire: FireRecord) -> str:
-    assert fire.first_dispatched_us is not None
-    late_us = fire.first_dispatched_us - fire.due_us
-    if fire.lane is Lane.ON_TIME and late_us <= LATE_US:
+def _word(fate: Fate) -> str:
+    assert fate.first_dispatched_us is not None
+    late_us = fate.first_dispatched_us - fate.due_us
+    if fate.lane is Lane.ON_TIME and late_us <= LATE_US:
         return "fired_on_time"
     return "fired_late"

@@ -32,12 +32,13 @@ from ports.principals import GrantKind, GrantRecord
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading
 from scheduling.instants import from_text
-from scheduling.vocabulary import MissedPolicy, OverlapPolicy
+from scheduling.vocabulary import Cause, FireState, Lane, MissedPolicy, OverlapPolicy
 from schemas.manifest_fields import duration_text
 from tests.support.definitions import TARGET, TENANT, a_definition, a_target, a_tenant
 from tests.support.scripted_target import Report
 from tests.support.service import EPSILON_US, Service
 
+PAGE_ROWS: Final = 100  # so few that long rows have pages
 HOOK: Final = "http://127.0.0.1:8089/hook"
 
 
@@ -50,6 +51,18 @@ class Wish(NamedTuple):
     overlap: OverlapPolicy
     starts_at: str | None = None
     horizon_s: int | None = None
+
+
+class Fate(NamedTuple):
+    """What became of an instant, or of several that share it."""
+
+    scheduled_us: int
+    due_us: int
+    first_dispatched_us: int | None
+    lane: Lane
+    state: FireState
+    cause: Cause | None
+    instant_count: int
 
 
 class Refused(Exception):
@@ -72,7 +85,10 @@ class Way(Protocol):
         """The triggers that there are."""
 
     def next_us(self, name: str) -> list[int]:
-        """The next due times as far as they are told, one at least."""
+        """The next instants as far as they are told, one at least."""
+
+    def fates(self, name: str) -> list[Fate]:
+        """All that was decided of a trigger, oldest first."""
 
 
 @dataclass(slots=True)
@@ -111,6 +127,20 @@ class RegistryWay:
     def next_us(self, name: str) -> list[int]:
         (trigger,) = self.service.store.registry.find_triggers(name, tenant_id=TENANT)
         return [] if trigger.next_due_us is None else [trigger.next_due_us]
+
+    def fates(self, name: str) -> list[Fate]:
+        return [
+            Fate(
+                row.key.scheduled_us,
+                row.due_us,
+                row.first_dispatched_us,
+                row.lane,
+                row.state,
+                row.cause,
+                row.instant_count,
+            )
+            for row in self.service.fires(name)
+        ]
 
     def _apply(self, change: Change) -> None:
         try:
@@ -163,7 +193,18 @@ class ApiWay:
         return [each["name"] for each in found["items"]]
 
     def next_us(self, name: str) -> list[int]:
-        return [from_text(text) for text in self._ask("GET", self._path(name))["next"]]
+        told = self._ask("GET", self._path(name) + "/upcoming", params={"count": 3})
+        return [from_text(each["scheduled_instant"]) for each in told["items"]]
+
+    def fates(self, name: str) -> list[Fate]:
+        asked: dict[str, Any] = {"tenant": TENANT, "trigger": name, "limit": PAGE_ROWS}
+        found: list[Fate] = []
+        while True:
+            page = self._ask("GET", "/v1/fires", params=asked)
+            found += (_fate(row) for row in page["items"])
+            if page["cursor"] is None:
+                return found[::-1]
+            asked["cursor"] = page["cursor"]
 
     def _tell(self, report: Report) -> None:
         """The target's own request, with nothing but the token of its attempt."""
@@ -184,6 +225,19 @@ class ApiWay:
 
 
 WAYS: Final[dict[str, Callable[[Service], Way]]] = {"registry": RegistryWay, "api": ApiWay}
+
+
+def _fate(row: dict[str, Any]) -> Fate:
+    sent, cause = row["first_dispatched_at"], row["cause"]
+    return Fate(
+        from_text(row["scheduled_instant"]),
+        from_text(row["due_at"]),
+        None if sent is None else from_text(sent),
+        Lane(row["lane"]),
+        FireState(row["state"]),
+        None if cause is None else Cause(cause),
+        row["instant_count"],
+    )
 
 
 @dataclass(slots=True)
