@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from scheduling import versions
@@ -15,7 +16,7 @@ from scheduling.instants import SECOND_US
 from scheduling.rules import Rules
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy
 
-VERSIONS_KEPT_MAX: Final = 250_000
+VERSIONS_KEPT_MAX: Final = 100_000  # 140 MB of facts and rules when full
 CALENDARS_KEPT_MAX: Final = 1_000  # of up to 10,000 dates each
 
 Key = tuple[str, str, int]
@@ -119,33 +120,68 @@ class Versions:
         row = connection.execute(self._statement, key).fetchone()
         if row is None:
             raise KeyError(key)
-        return VersionFacts(
+        return _settings(*row[1:4], *row[7:10], *row[11:20])._replace(
             name=row[20],
-            recurrence=tuple(json.loads(row[0])),
-            zone=row[1],
-            gap_rule=GapRule(row[2]),
-            fold_rule=FoldRule(row[3]),
+            recurrence=_expressions(row[0]),
             starts_us=row[4],
             ends_us=row[5],
             exclusions=tuple(json.loads(row[6])),
-            max_fires=row[7],
-            smear_us=row[8] * SECOND_US,
-            target_id=row[9],
             payload_ref=row[10],
-            missed_policy=MissedPolicy(row[11]),
-            overlap_policy=OverlapPolicy(row[12]),
-            horizon_us=row[13] * SECOND_US,
-            horizon_source=row[14],
-            attempt_budget=row[15],
-            retry_window_us=row[16] * SECOND_US,
-            run_timeout_us=row[17] * SECOND_US,
-            outcome_window_us=row[18] * SECOND_US,
-            response_is_outcome=bool(row[19]),
             exclusion_calendars=tuple(
                 self.calendar(connection, (key[0], calendar_id, revision))
                 for calendar_id, revision in json.loads(row[21])
             ),
         )
+
+
+@lru_cache(maxsize=8_192)
+def _expressions(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+# Most versions of a tenant differ in name and schedule alone: the rest is kept once for all.
+@lru_cache(maxsize=4_096)
+def _settings(
+    zone: str,
+    gap: str,
+    fold: str,
+    max_fires: int | None,
+    smear_s: int,
+    target_id: str,
+    missed: str,
+    overlap: str,
+    horizon_s: int,
+    horizon_source: str,
+    attempt_budget: int,
+    retry_window_s: int,
+    run_timeout_s: int,
+    outcome_window_s: int,
+    response_is_outcome: int,
+) -> VersionFacts:
+    return VersionFacts(
+        name="",
+        recurrence=(),
+        zone=zone,
+        gap_rule=GapRule(gap),
+        fold_rule=FoldRule(fold),
+        starts_us=None,
+        ends_us=None,
+        exclusions=(),
+        max_fires=max_fires,
+        smear_us=smear_s * SECOND_US,
+        target_id=target_id,
+        payload_ref=None,
+        missed_policy=MissedPolicy(missed),
+        overlap_policy=OverlapPolicy(overlap),
+        horizon_us=horizon_s * SECOND_US,
+        horizon_source=horizon_source,
+        attempt_budget=attempt_budget,
+        retry_window_us=retry_window_s * SECOND_US,
+        run_timeout_us=run_timeout_s * SECOND_US,
+        outcome_window_us=outcome_window_s * SECOND_US,
+        response_is_outcome=bool(response_is_outcome),
+        exclusion_calendars=(),
+    )
 
 
 def rules_of(key: Key, facts: VersionFacts) -> Rules:
