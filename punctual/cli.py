@@ -41,12 +41,19 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
             "why_command",
             "Say in one sentence why a trigger fired, or did not, or has not yet.",
         ),
-        "audit": Entry("operate", "audit", "List what people and owners did."),
+        "upcoming": Entry("upcoming", "upcoming", "Show what is due next."),
+        "backlog": Entry("load", "backlog", "Show what waits on each lane."),
+        "hot-seconds": Entry("load", "hot_seconds", "Show a tenant's busiest seconds."),
+        "status": Entry("status", "status", "Show whether the service can decide and commit now."),
+        "audit": Entry("audit", "audit", "List what people and owners did."),
         "events": Entry("events", "events", "List what changed, as a relay published it."),
         "leases": Entry("operate", "leases", "Show who decides which partitions."),
         "version": Entry("operate", "version", "Show the versions of the program."),
     },
     "Change": {
+        "apply": Entry(
+            "apply", "apply", "Apply manifests: show what they change and make them true."
+        ),
         "pause": Entry("pause", "pause", "Stop triggers until they are resumed."),
         "resume": Entry("pause", "resume", "End a pause, or a quarantine."),
         "run": Entry("run", "run", "Fire a trigger once, now, beside its schedule."),

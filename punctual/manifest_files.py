@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from control_api.manifests.manifest import check_root
 from control_api.manifests.problems import ManifestErrors, Mark, Problem
@@ -15,6 +15,8 @@ from ports.errors import StoreRefused
 from scheduling.limits import MANIFEST_BYTES_MAX
 from schemas.api.apply import ManifestIn
 
+STDIN: Final = "-"
+_STDIN_NAME: Final = "stdin"
 _START: Final = Mark(1, 1)
 
 
@@ -66,12 +68,21 @@ def read_manifest_file(
     return ManifestFile(name, section, tuple(report.problems))
 
 
-def read_manifest_files(paths: Sequence[Path]) -> list[ManifestFile]:
-    """All of them. ManifestsRefused with what is wrong with those that are no YAML."""
+def read_manifest_files(
+    paths: Sequence[Path], *, stdin: BinaryIO | None = None
+) -> list[ManifestFile]:
+    """All of them. ManifestsRefused with what is wrong with those that are no YAML.
+
+    stdin:  what `-` stands for, where it may be given
+    """
     files, refused = [], []
     for path in paths:
         try:
-            file = read_manifest_file(_text(path), name=str(path), folder=path.parent)
+            if stdin is not None and str(path) == STDIN:
+                text = stdin.read(MANIFEST_BYTES_MAX + 1)
+                file = read_manifest_file(text, name=_STDIN_NAME, folder=None)
+            else:
+                file = read_manifest_file(_text(path), name=str(path), folder=path.parent)
         except ManifestErrors as errors:
             refused.append(str(errors))
         else:

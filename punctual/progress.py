@@ -1,6 +1,7 @@
-"""A progress bar for what takes longer than two seconds, on a terminal alone."""
+"""What shows that work goes on when it takes longer than two seconds, on a terminal alone."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,3 +42,70 @@ def progress_bar(
     finally:
         if is_shown:
             progress.stop()
+
+
+@contextmanager
+def turning(label: str, *, after_s: float = SHOWN_AFTER_S) -> Iterator[Callable[[str], None]]:
+    """A turning sign beside a text, where nobody knows how much is still to do.
+
+    Call what it gives with another text.
+    """
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    lock = threading.Lock()
+    text, status = label, None
+
+    def show() -> None:
+        nonlocal status
+        from rich.console import Console
+
+        with lock:
+            status = Console(stderr=True).status(text)
+            status.start()
+
+    def tell(new: str) -> None:
+        nonlocal text
+        with lock:
+            text = new
+            if status is not None:
+                status.update(new)
+
+    timer = threading.Timer(after_s, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()
+        timer.join()
+        if status is not None:
+            status.stop()
+
+
+@contextmanager
+def waiting(label: str, *, shown_after_s: float = SHOWN_AFTER_S) -> Iterator[None]:
+    """For what cannot tell how far it is: after a while, that it goes on, and for how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = threading.Event()
+    thread = threading.Thread(target=_spin, args=(label, shown_after_s, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _spin(label: str, shown_after_s: float, ended: threading.Event) -> None:
+    if ended.wait(shown_after_s):
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(label), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(label, total=None)
+        ended.wait()
