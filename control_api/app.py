@@ -14,7 +14,17 @@ from starlette.exceptions import HTTPException
 from control_api.edge import Edge
 from control_api.health import Health
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
-from control_api.routes import apply, fires, history, outcomes, privileged, tenants, triggers
+from control_api.routes import (
+    apply,
+    calendars,
+    fires,
+    history,
+    outcomes,
+    preview,
+    privileged,
+    tenants,
+    triggers,
+)
 from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
@@ -24,7 +34,14 @@ from schemas.refusals import message_of
 Part = Literal["management", "history", "privileged", "outcomes"]
 PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
-    "management": (tenants.router, triggers.router, fires.router, apply.router),
+    "management": (
+        tenants.router,
+        calendars.router,
+        triggers.router,
+        preview.router,
+        fires.router,
+        apply.router,
+    ),
     "history": (history.router,),
     "privileged": (privileged.router,),
     "outcomes": (outcomes.router,),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from scheduling.limits import GRACE_MAX_US, GRACE_MIN_US
-from scheduling.smear import smear_us
+from scheduling.smear import smear_us, smear_window_us
 from scheduling.vocabulary import MissedPolicy, OverlapPolicy, ResumeRule, SpanKind
 
 
@@ -76,7 +76,7 @@ def due_us(rules: Rules, instant_us: int, next_us: int | None) -> int:
     """Scheduled instant plus its smear, which never reaches the next instant."""
     if not rules.smear_us:
         return instant_us
-    window_us = rules.smear_us if next_us is None else min(rules.smear_us, next_us - instant_us)
+    window_us = smear_window_us(rules.smear_us, instant_us, next_us=next_us)
     return instant_us + smear_us(
         rules.tenant_id, rules.trigger_id, instant_us=instant_us, window_us=window_us
     )

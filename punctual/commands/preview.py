@@ -1,11 +1,11 @@
 """`punctual preview`: what an expression means, without a store or a server."""
 
-from datetime import timedelta
 from typing import Any, Final
 
 import click
 
-from control_api.answers.odd_nights import OddNight, mark_of, nights_text, odd_nights
+from control_api.answers.odd_nights import mark_of, nights_text
+from control_api.answers.preview import PREVIEW_MAX, Preview, preview_of
 from control_api.answers.zone_times import (
     instant_json,
     local_text,
@@ -19,8 +19,6 @@ from punctual.commands.tables import Cell, Column, print_table
 from scheduling import InvalidRecurrence, Recurrence, compile_recurrence, tzdata_version, zone_names
 from scheduling.vocabulary import FoldRule, GapRule
 
-COUNT_MAX: Final = 1_000
-_YEAR_US: Final = timedelta(days=366) // timedelta(microseconds=1)
 _HOW_TO_QUOTE: Final = 'put each expression in quotes, as in "0 9 * * MON-FRI"'
 
 
@@ -31,7 +29,7 @@ _HOW_TO_QUOTE: Final = 'put each expression in quotes, as in "0 9 * * MON-FRI"'
 @click.option("--from", "from_text", metavar="T", help="Start after this time  [default: now]")
 @click.option(
     "--count",
-    type=click.IntRange(1, COUNT_MAX),
+    type=click.IntRange(1, PREVIEW_MAX),
     default=10,
     show_default=True,
     help="How many instants.",
@@ -74,13 +72,11 @@ def preview(
         )
     except ValueError as error:
         raise Refusal(str(error)) from None
-    instants = recurrence.between_us(after_us, after_us + 600 * _YEAR_US, count)
-    nights = odd_nights(recurrence, after_us)
-    opinion = _second_opinion(recurrence, zone, after_us)
+    found = preview_of(recurrence, after_us, count=count)
     if as_json:
-        say_json(_json(recurrence, instants, nights=nights, opinion=opinion))
+        say_json(_json(found))
         return
-    _print(recurrence, instants, nights=nights, after_us=after_us, opinion=opinion)
+    _print(found)
 
 
 def _compiled(
@@ -132,46 +128,23 @@ def _identity(name: str | None) -> tuple[str, str] | None:
     return tenant, trigger
 
 
-def _second_opinion(recurrence: Recurrence, zone: str, after_us: int) -> tuple[str, bool]:
-    """What croniter says of the next three instants, and whether it agrees or need not."""
-    from scheduling.probe import probe
-
-    try:
-        result = probe(recurrence.expression, zone, recurrence, after_us)
-    except InvalidRecurrence as error:
-        return error.reason, False
-    if result.theirs_us is None:
-        return "croniter was not asked: it cannot read this form", True
-    if result.explained_by:
-        names = ", ".join(result.explained_by)
-        return f"croniter differs on the next {len(result.ours_us)}, as known: {names}", True
-    return f"croniter agrees on the next {len(result.ours_us)}", True
-
-
-def _print(
-    recurrence: Recurrence,
-    instants: list[int],
-    *,
-    nights: list[OddNight],
-    after_us: int,
-    opinion: tuple[str, bool],
-) -> None:
-    zone = recurrence.zone
+def _print(found: Preview) -> None:
+    recurrence, zone = found.recurrence, found.recurrence.zone
     click.echo(recurrence.describe())
     click.echo()
-    if instants:
+    if found.instants_us:
         print_table(
             [Column(f"local ({zone})"), Column("offset"), Column("UTC"), Column("", flexible=12)],
-            [_cells(recurrence, instant_us) for instant_us in instants],
+            [_cells(recurrence, instant_us) for instant_us in found.instants_us],
         )
     else:
         click.echo("Not due again: no instant lies ahead.")
     click.echo()
-    click.echo(nights_text(nights, recurrence.zone, after_us))
-    click.echo(f"Second opinion: {opinion[0]}.")
+    click.echo(nights_text(found.nights, zone, found.after_us))
+    click.echo(f"Second opinion: {found.opinion.text}.")
     click.echo(f"tzdata {tzdata_version()}")
-    if not opinion[1]:
-        raise Refusal(f"expression: {opinion[0]}")
+    if not found.opinion.agrees:
+        raise Refusal(f"expression: {found.opinion.text}")
 
 
 def _cells(recurrence: Recurrence, instant_us: int) -> list[str | Cell]:
@@ -184,14 +157,8 @@ def _cells(recurrence: Recurrence, instant_us: int) -> list[str | Cell]:
     ]
 
 
-def _json(
-    recurrence: Recurrence,
-    instants: list[int],
-    *,
-    nights: list[OddNight],
-    opinion: tuple[str, bool],
-) -> dict[str, Any]:
-    zone = recurrence.zone
+def _json(found: Preview) -> dict[str, Any]:
+    recurrence, zone = found.recurrence, found.recurrence.zone
     expression = recurrence.expression
     return {
         "expressions": [expression] if isinstance(expression, str) else list(expression),
@@ -206,9 +173,12 @@ def _json(
                 "weekday": wall_text(zone, each, weekday=True)[:3],
                 "mark": mark_of(recurrence, each),
             }
-            for each in instants
+            for each in found.instants_us
         ],
-        "odd_nights": [night.json() for night in nights],
-        "second_opinion": {"agrees_or_explained": opinion[1], "text": opinion[0]},
+        "odd_nights": [night.json() for night in found.nights],
+        "second_opinion": {
+            "agrees_or_explained": found.opinion.agrees,
+            "text": found.opinion.text,
+        },
         "tzdata_version": tzdata_version(),
     }

@@ -1,6 +1,6 @@
 """GET the audit."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -21,21 +21,22 @@ class TestListAudit(ReadLadder):
 
 class TestListAuditOfATenant(ReadLadder):
     path = PATH
-    params = {"tenant": TENANT}  # noqa: RUF012
+    params: ClassVar[dict[str, Any]] = {"tenant": TENANT}
     kind = GrantKind.AUDITOR
-    unknown_params = {"tenant": "nobody"}  # noqa: RUF012
+    unknown_params: ClassVar[dict[str, Any]] = {"tenant": "nobody"}
 
 
 @pytest.fixture
 def busy(api: Api) -> Api:
     """Four acts, a second apart."""
-    for act in (
-        lambda: api.json("PUT", TRIGGER, a_trigger_body()),
-        lambda: api.json("POST", TRIGGER + ":pause", {"note": "holidays"}),
-        lambda: api.json("PUT", f"/v1/tenants/{OTHER}/quota", {"quota_triggers": 3}),
-        lambda: api.json("POST", TRIGGER + ":resume"),
-    ):
-        act()
+    acts: list[tuple[str, str, Any]] = [
+        ("PUT", TRIGGER, a_trigger_body()),
+        ("POST", TRIGGER + ":pause", {"note": "holidays"}),
+        ("PUT", f"/v1/tenants/{OTHER}/quota", {"quota_triggers": 3}),
+        ("POST", TRIGGER + ":resume", None),
+    ]
+    for act in acts:
+        api.json(*act)
         api.clock.advance(SECOND_US)
     return api
 
