@@ -1,8 +1,8 @@
 """Exclusion calendars: put, read, list, delete. An edit is a new version of all who use it."""
 
 from control_api.call import Call
-from control_api.operations.finding import check_name, needs_match, shown, tenant_of
-from control_api.problems import not_found
+from control_api.operations.finding import check_name, needs_match, tenant_of
+from control_api.problems import not_found, shown
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, DeleteCalendar, PutCalendar
 from ports.errors import ChangeRefused, ProblemKind

@@ -10,9 +10,9 @@ from control_api.answers.preview import Preview, preview_of
 from control_api.answers.zone_times import local_text, offset_text, wall_text
 from control_api.call import Call
 from control_api.definitions import refusal_text
-from control_api.operations.finding import check_name, shown, tenant_of
+from control_api.operations.finding import check_name, tenant_of
 from control_api.operations.trigger_views import odd_night_out
-from control_api.problems import invalid
+from control_api.problems import invalid, shown
 from control_api.replies import Reply
 from scheduling import InvalidRecurrence, Recurrence, compile_recurrence, tzdata_version
 from scheduling.calendars import ExclusionCalendar

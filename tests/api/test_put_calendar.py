@@ -66,13 +66,14 @@ def test_put_calendar_moves_its_triggers_at_once(api: Api) -> None:
     assert [event.event for event in api.outbox()] == ["TriggerChanged"] * 2
 
 
-def test_put_calendar_that_leaves_no_instant_to_a_trigger_ends_it(api: Api) -> None:
+def test_put_calendar_that_leaves_a_trigger_no_instant_is_refused(api: Api) -> None:
     api.json("PUT", PATH, {"dates": []})
     body = a_trigger_body(schedule="at 2026-05-01T09:00", calendars="works")
     api.json("PUT", TRIGGER, body)
-    api.json("PUT", PATH, {"dates": ["2026-05-01"]}, headers={"If-Match": "*"})
-    ended = api.json("GET", TRIGGER)
-    assert (ended["state"], ended["next"]) == ("finished", [])
+    answer = api.call("PUT", PATH, {"dates": ["2026-05-01"]}, headers={"If-Match": "*"})
+    assert problem(answer) == (422, ["calendars"])
+    assert "acme/digest" in answer.json()["detail"]
+    assert api.json("GET", PATH)["excludes"] == []
 
 
 def test_put_calendar_revisions_go_on_after_a_deletion(api: Api) -> None:
