@@ -237,7 +237,7 @@ def _target(path: str, params: Mapping[str, Any]) -> str:
 
 
 def _checked(token: str) -> str:
-    if token.isascii() and token.isprintable() and token == token.strip():
+    if token and token.isascii() and token.isprintable() and token == token.strip():
         return token
     raise StoreRefused("token: PUNCTUAL_TOKEN is none: put in what `punctual token create` printed")
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -121,6 +121,20 @@ def connected(data: Path, server: str | None) -> Iterator["ApiClient"]:
             yield client
         except ApiError as error:
             raise Refusal(str(error)) from error
+
+
+@contextmanager
+def options_named(options: Mapping[str, str]) -> Iterator[None]:
+    """A refusal of these fields names the options that a person gave."""
+    from punctual.client import ApiError
+
+    try:
+        yield
+    except ApiError as error:
+        if options.keys().isdisjoint(error.fields):
+            raise
+        told = (f"{options.get(field, field)}: {text}" for field, text in error.fields.items())
+        raise Refusal("; ".join(told)) from error
 
 
 def clock() -> "TimeAuthorityPort":
@@ -250,8 +264,10 @@ def _unknown_trigger(registry: "RegistryPort", text: str, tenant: str | None) ->
 
 
 def _note(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if not value:
+        return None  # without the import, which takes longer than the rest of the command
     from scheduling.limits import NOTE_CHARS_MAX
 
-    if value is not None and len(value) > NOTE_CHARS_MAX:
+    if len(value) > NOTE_CHARS_MAX:
         raise Refusal(f"--note: has {len(value)} characters; at most {NOTE_CHARS_MAX}")
-    return value or None
+    return value

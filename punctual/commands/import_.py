@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from punctual.commands.common import Refusal, hint
+from punctual.commands.completing import complete_zone
 from scheduling.limits import MANIFEST_BYTES_MAX
 from schemas.printable import printable
 
@@ -30,7 +31,12 @@ def import_() -> None:
     help="Where the fires of all entries go; each carries its command as the payload.",
 )
 @click.option("--tenant", default="cron", show_default=True, help="The tenant of the triggers.")
-@click.option("--zone", metavar="ZONE", help="Of entries without CRON_TZ, such as Europe/Berlin.")
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    shell_complete=complete_zone,
+    help="Of entries without CRON_TZ, such as Europe/Berlin.",
+)
 @click.option(
     "--system/--user",
     "is_system",

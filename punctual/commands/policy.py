@@ -13,6 +13,7 @@ from punctual.commands.common import (
     connected,
     json_option,
     note_option,
+    options_named,
     say_json,
     tenant_option,
 )
@@ -26,6 +27,12 @@ _WORDS: Final = {
     "quota_dispatch_per_s": "fires per second",
     "quota_inflight": "attempts in flight",
     "catchup_rate_pct": "percent for catch-up",
+}
+_OPTIONS: Final = {
+    "quota_triggers": "--triggers",
+    "quota_dispatch_per_s": "--dispatch-per-s",
+    "quota_inflight": "--inflight",
+    "catchup_rate_pct": "--catchup-rate-pct",
 }
 _AT_LEAST_ONE: Final = click.IntRange(min=1)
 
@@ -57,7 +64,8 @@ def quota(tenant: str, data: Path, server: str | None, as_json: bool, **quotas: 
         before, etag = client.read(path)
         after = before
         if wanted:
-            after = client.send("PUT", f"{path}/quota", wanted, etag=etag)
+            with options_named(_OPTIONS):
+                after = client.send("PUT", f"{path}/quota", wanted, etag=etag)
     if as_json:
         say_json(after)
         return

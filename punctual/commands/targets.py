@@ -12,6 +12,7 @@ from punctual.commands.common import (
     connected,
     hint,
     json_option,
+    options_named,
     say_json,
     tenant_option,
     yes_option,
@@ -103,7 +104,8 @@ def put(
         elif before is not None:
             wanted["timeout_s"] = round(before.body["timeout_s"])
         etag = None if before is None else before.etag
-        after = client.send("PUT", path, wanted, etag=etag)
+        with options_named({"timeout_s": "--timeout-s", "secret": "--secret-file"}):
+            after = client.send("PUT", path, wanted, etag=etag)
     if as_json:
         say_json(after)
     else:
