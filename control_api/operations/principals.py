@@ -1,6 +1,7 @@
 """Tokens and grants: who may call, and what a caller may do."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Final
 
 from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
@@ -8,6 +9,7 @@ from control_api.call import Call
 from control_api.operations.finding import tenant_of
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply
+from ports.authenticator import Principal
 from ports.changes import AddGrant, Change, CreateToken, RemoveGrant, RevokeToken
 from ports.principals import GrantKind, GrantRecord, TokenRecord
 from scheduling.instants import SECOND_US
@@ -40,9 +42,10 @@ def create_token(call: Call, body: TokenIn) -> Reply[TokenCreated]:
     """
     grants = [_grant(call, body.principal, each) for each in body.grants]
     held = call.services.store.principals.grants(body.principal)
-    for grant in held:
-        # The token acts with all that its principal holds.
-        call.require(GrantKind.OPERATOR, grant.tenant_id, act="make a token of this principal")
+    if not all(call.principal.holds(GrantKind.OPERATOR, grant.tenant_id) for grant in held):
+        # The token acts with all that its principal holds; where, is not for everybody to know.
+        call.refuse(GrantKind.OPERATOR, None, act="make a token of a stronger principal")
+    _check_makers(call, grants)
     if not grants and not held:
         raise invalid("grants", "the principal holds none: give at least one, or it can do nothing")
     now_us = call.services.gate.now_us()
@@ -95,7 +98,9 @@ def list_grants(call: Call, principal_id: str | None) -> Reply[Page[GrantOut]]:
 
 def add_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
     """Let a principal do more; a grant that it holds changes nothing."""
-    return _change(call, AddGrant(grant=_grant(call, principal_id, grant)))
+    wanted = _grant(call, principal_id, grant)
+    _check_makers(call, [wanted])
+    return _change(call, AddGrant(grant=wanted))
 
 
 def remove_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
@@ -108,6 +113,35 @@ def _grant(call: Call, principal_id: str, grant: GrantIn) -> GrantRecord:
     if grant.tenant is not None:
         tenant_of(call, grant.tenant)
     return GrantRecord(principal_id, GrantKind(grant.kind), grant.tenant)
+
+
+def _check_makers(call: Call, grants: Sequence[GrantRecord]) -> None:
+    """Whoever made a token may have kept it: what its principal gets, its maker gets as well."""
+    principals, now_us = call.services.store.principals, call.now_us()
+    tokens = principals.tokens()
+    known = {token.principal_id for token in tokens}
+    for token in tokens:
+        is_good = _token_out(token, now_us).state == "good"
+        others = {token.principal_id, call.principal.principal_id}
+        if not is_good or token.created_by in others or token.created_by not in known:
+            continue
+        held = {(each.kind, each.tenant_id) for each in principals.grants(token.created_by)}
+        maker = Principal(principal_id=token.created_by, grants=frozenset(held))
+        for grant in grants:
+            is_of_it = grant.principal_id == token.principal_id
+            if is_of_it and not maker.holds(GrantKind.OPERATOR, grant.tenant_id):
+                raise _made_by_a_weaker(token, grant)
+
+
+def _made_by_a_weaker(token: TokenRecord, grant: GrantRecord) -> ApiProblem:
+    where = "the platform" if grant.tenant_id is None else grant.tenant_id
+    detail = (
+        f"principal: the token {token.token_id} of {token.principal_id} was made by "
+        f"{token.created_by}, who is no operator of {where} and may have kept it: revoke it "
+        "first, or give the grant to a principal of its own"
+    )
+    fields = [FieldProblem("principal", detail.removeprefix("principal: "))]
+    return ApiProblem(409, "token_of_a_weaker", detail, fields=fields)
 
 
 def _change(call: Call, change: Change) -> Reply[Done]:

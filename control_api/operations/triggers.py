@@ -1,9 +1,10 @@
 """Triggers: put, read, list, delete."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from control_api.answers.expand import Versions
-from control_api.call import Call
+from control_api.call import Call, Match
 from control_api.definitions import definition_of, probed_recurrence, refusal_text
 from control_api.operations.finding import (
     check_mark,
@@ -23,6 +24,7 @@ from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind
 from ports.records import TriggerDefinition, TriggerRecord
 from scheduling import InvalidRecurrence
+from scheduling.limits import HORIZON_S_DEFAULT
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
 from schemas.api.triggers import TriggerChanged, TriggerDetail, TriggerShown
@@ -52,7 +54,7 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
         probed_recurrence(definition, tenant_id=tenant_id, name=name, now_us=call.now_us())
     except InvalidRecurrence as refused:
         raise invalid(*refusal_text(refused)) from None
-    result = _put(call, tenant_id, name, definition)
+    result = _put(_as_judged(call, stored, horizon_s), tenant_id, name, definition)
     created = result.kind is ChangeKind.CREATED
     return Reply(
         body=changed_out(call, result),
@@ -148,6 +150,13 @@ def _name_for_change(call: Call, tenant_id: str, name: str) -> str:
         return name
     check_mark(call, "trigger", mark=trigger.trigger_id)
     return trigger.name
+
+
+def _as_judged(call: Call, stored: TriggerRecord | None, horizon_s: int) -> Call:
+    """A horizon that only what is there justifies goes on that very revision, also under `*`."""
+    if not call.match.anything or stored is None or horizon_s <= HORIZON_S_DEFAULT:
+        return call
+    return replace(call, match=Match(revision=stored.revision))
 
 
 def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -> ChangeResult:
