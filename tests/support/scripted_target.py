@@ -44,6 +44,7 @@ class Receipt(NamedTuple):
     at_us: int
     answer: Answer
     run_ends_us: int | None
+    token: str
 
 
 class OpenAttempt(NamedTuple):
@@ -85,7 +86,7 @@ class ScriptedTarget:
         if answer.runs and answer.lasts_us is not None:
             ends_us = now_us + answer.lasts_us
             self.reports.append(Report(ends_us, fire.key, answer.outcome, fire.n, token))
-        self.receipts.append(Receipt(fire, now_us, answer, ends_us))
+        self.receipts.append(Receipt(fire, now_us, answer, ends_us, token))
         timeout_us = round(fire.timeout_s * SECOND_US)
         if answer.status is None or answer.after_us > timeout_us:
             result = AttemptResult(TransportResult.AMBIGUOUS, error="timeout")

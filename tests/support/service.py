@@ -29,9 +29,10 @@ class Service:
 
     Time moves only in `advance_to`, from one thing that is due to the next.
 
-    tick_us:   the longest step, for engines that have to keep up with leases
-    is_empty:  nobody has put a tenant and a target yet
-    tell:      takes what targets report; without it the engines do
+    tick_us:     the longest step, for engines that have to keep up with leases
+    is_empty:    nobody has put a tenant and a target yet
+    tell:        takes what targets report; without it the engines do
+    store_file:  the store's name in the folder
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class Service:
     tick_us: int | None = None
     is_empty: bool = False
     tell: Callable[[Report], None] | None = None
+    store_file: str = "store.db"
     target: ScriptedTarget = field(init=False)
     attempt_tokens: LocalAttemptTokens = field(init=False)
     store: Store = field(init=False)
@@ -114,14 +116,14 @@ class Service:
 
     def open_database(self) -> SqliteDatabase:
         """The store's file, for one of the ports that stand beside the store."""
-        database = SqliteDatabase(self.folder / "store.db", synchronous="OFF")
+        database = SqliteDatabase(self.folder / self.store_file, synchronous="OFF")
         self.on_close.append(database.close)
         return database
 
     def open_store(self) -> Store:
         """A connection of its own to the one store."""
         store = open_sqlite_store(
-            self.folder / "store.db",
+            self.folder / self.store_file,
             payload_keys=TinkPayloadKeys(self.folder / "keys"),
             now_us=self.now_us,
             synchronous="OFF",
