@@ -107,16 +107,23 @@ def _end_waiting_run(
 
 
 def end_retries(
-    connection: sqlite3.Connection, sql: Sql, key: FireKey, *, next_n: int, now_us: int
+    connection: sqlite3.Connection,
+    sql: Sql,
+    key: FireKey,
+    *,
+    next_n: int,
+    now_us: int,
+    detail: str | None = None,
 ) -> FireState:
     """End a fire that waits for another try; what its last try may have done decides how.
 
+    `detail` says why there is none, where that is not the fire's own doing.
     A slot that it took again for a try that was never made has no end of its own: it is freed.
     """
     row = connection.execute(sql["slot_last_attempt_result"], (*key, next_n - 1)).fetchone()
     ambiguous = row is None or row[0] in (None, TransportResult.AMBIGUOUS)
     state = exhausted_state(is_ambiguous=ambiguous)
-    connection.execute(sql["fire_end"], (state.value, None, None, None, now_us, *key))
+    connection.execute(sql["fire_end"], (state.value, None, detail, None, now_us, *key))
     connection.execute(sql["slot_free_unstarted"], key)
     metrics.count_when_committed("punctual_fires_ended_total", state=state.value)
     return state

@@ -70,7 +70,9 @@ def stop_fire(
     """
     returned = 0
     if next_n > 1:
-        ended = end_retries(connection, context.sql, key, next_n=next_n, now_us=now_us)
+        ended = end_retries(
+            connection, context.sql, key, next_n=next_n, now_us=now_us, detail=detail
+        )
     else:
         ended = FireState.NOT_DISPATCHED
         end_undispatched(connection, context, key, cause=cause, now_us=now_us, detail=detail)
@@ -127,9 +129,10 @@ def stop_retries(
     *,
     next_n: int,
     now_us: int,
+    detail: str | None = None,
 ) -> tuple[LaneMessage, ...]:
     """End a fire that waits for another try, and free its slot unless its last may have arrived."""
-    ended = end_retries(connection, context.sql, key, next_n=next_n, now_us=now_us)
+    ended = end_retries(connection, context.sql, key, next_n=next_n, now_us=now_us, detail=detail)
     if ended is FireState.UNKNOWN:
         return ()
     return free_slot(connection, context.sql, key, now_us=now_us)

@@ -160,7 +160,9 @@ class SqliteLedger(LedgerPort):
                     detail=str(error),
                 )
             else:
-                stop_retries(connection, self._context, key, next_n=n, now_us=now_us)
+                stop_retries(
+                    connection, self._context, key, next_n=n, now_us=now_us, detail=str(error)
+                )
             return None
         connection.execute(
             self._sql["ledger_start_attempt"], (claimed_until_us, now_us, now_us, *key)
