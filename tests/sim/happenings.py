@@ -193,7 +193,7 @@ def _a_bad_clock(world: World) -> None:
     """A bound that says so, or a step that is mended within its quarantine."""
     random = world.random
     machine = random.choice(world.processes)
-    has_seen = machine.seen if isinstance(machine, Desk) else {"look", "take"} <= machine.seen
+    has_seen = isinstance(machine, Desk) or {"look", "take"} <= machine.seen
     if not has_seen or machine.clock_good_us is not None:
         return
     if random.random() < 0.5:

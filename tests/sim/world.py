@@ -4,7 +4,6 @@ One `Random` drives everything, so a seed is a whole history. Between any two ca
 somebody else may act, the call may fail before or after its effect, or its process may die.
 """
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,6 +25,7 @@ from punctual.relay import Relay
 from scheduling.instants import SECOND_US, to_text
 from tests.sim.definitions import NIGHTS, Night, a_random_answer
 from tests.sim.desk import Desk, Operation
+from tests.sim.journal import keep_a_journal
 from tests.support.engine import Engine
 from tests.support.faulty_store import Crash, Interceptor, faulty_events, faulty_lanes, faulty_store
 from tests.support.manual_clock import ManualClock
@@ -37,18 +37,6 @@ PREEMPT: Final = 0.06  # how often somebody else acts between two calls
 DEPTH_MAX: Final = 2
 TRIES_MAX: Final = 4  # of a client that does not know whether it was heard
 RELAY_ROWS_MAX: Final = 7  # so few that a reading has pages
-# Every state that a fire ever had, in the order of their commits.
-JOURNAL: Final = """
-CREATE TABLE sim_journal (
-  entry_id INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT, trigger_id TEXT,
-  scheduled_instant INTEGER, sequence INTEGER, state TEXT, changed_at INTEGER);
-CREATE TRIGGER sim_fire_added AFTER INSERT ON fire BEGIN
-  INSERT INTO sim_journal VALUES (NULL, NEW.tenant_id, NEW.trigger_id, NEW.scheduled_instant,
-    NEW.sequence, NEW.state, NEW.changed_at); END;
-CREATE TRIGGER sim_fire_changed AFTER UPDATE OF state ON fire BEGIN
-  INSERT INTO sim_journal VALUES (NULL, NEW.tenant_id, NEW.trigger_id, NEW.scheduled_instant,
-    NEW.sequence, NEW.state, NEW.changed_at); END;
-"""
 
 
 class Call(NamedTuple):
@@ -118,7 +106,7 @@ class World:
         self.target = ScriptedTarget(lambda: self.now_us, self._answer)
         self.payload_keys = TinkPayloadKeys(self.folder / "keys")
         self.store = self._open_store()
-        _keep_a_journal(self.path)
+        keep_a_journal(self.path)
         self.desk = Desk(self._a_clock())
         self.start_desk()
         self.machines = [Machine(name, self._a_clock()) for name in MACHINES]
@@ -342,9 +330,3 @@ class World:
         database = SqliteDatabase(self.path, synchronous="OFF")
         self.to_close.append(database.close)
         return database
-
-
-def _keep_a_journal(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.executescript(JOURNAL)
-    connection.close()
