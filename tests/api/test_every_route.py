@@ -24,7 +24,7 @@ _ROUTES: Final = [
 
 
 def _method(route: APIRoute) -> str:
-    (method,) = route.methods or ()
+    (method,) = sorted(route.methods or {})
     return method
 
 
