@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from punctual.commands.asking import confirmed, stands_at_terminal
-from punctual.commands.common import Refusal, api_options, connected, json_option, say_json
+from punctual.commands.common import (
+    Refusal,
+    api_options,
+    connected,
+    json_option,
+    options_named,
+    say_json,
+)
 from punctual.progress import waiting
 
 if TYPE_CHECKING:
     from punctual.client import ApiClient, ApiError
     from punctual.manifest_files import ManifestFile
 
+_STDIN: Final = "-"
 _PATH: Final = "/v1/apply"
 
 
@@ -70,9 +78,11 @@ def apply(
     """
     if prune and not dry_run and not yes and not stands_at_terminal():
         raise click.UsageError("--prune: nobody can be asked here whether to delete; add --yes.")
+    if list(map(str, files)).count(_STDIN) > 1:
+        raise click.UsageError("-f: - stands there twice; stdin can be read once.")
     body = {"prune": prune, "only": list(only), "allow_targets": allow_targets}
     read = _read(files)
-    with connected(data, server) as client:
+    with connected(data, server) as client, options_named({"only": "--only"}):
         plan = _plan(client, read, body)
         if not as_json:
             _show(plan)
