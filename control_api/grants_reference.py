@@ -43,6 +43,7 @@ _POLICY: Final = (GrantKind.POLICY,)
 _OPERATOR: Final = (GrantKind.OPERATOR,)
 _TENANT: Final = "/v1/tenants/{tenant}"
 _TARGET: Final = _TENANT + "/targets/{target}"
+_CALENDAR: Final = _TENANT + "/calendars/{calendar}"
 _TRIGGER: Final = _TENANT + "/triggers/{name}"
 _FIRE: Final = "/v1/fires/{fire_key}"
 _GRANT: Final = "/v1/principals/{principal}/grants/{kind}"
@@ -66,6 +67,10 @@ NEEDS: Final[dict[Route, Need]] = {
     ("DELETE", _TARGET): Need(_AUTHOR, "tenant"),
     ("POST", _TARGET + ":verify"): Need(_AUTHOR, "tenant"),
     ("GET", _TARGET + "/secret"): Need(_AUTHOR, "tenant"),
+    ("GET", _TENANT + "/calendars"): Need(_READ, "tenant"),
+    ("GET", _CALENDAR): Need(_READ, "tenant"),
+    ("PUT", _CALENDAR): Need(_AUTHOR, "tenant"),
+    ("DELETE", _CALENDAR): Need(_AUTHOR, "tenant"),
     ("GET", "/v1/triggers"): Need(_READ, "named", "with `name` it finds what the caller may read"),
     ("GET", _TRIGGER): Need(_READ, "tenant"),
     ("PUT", _TRIGGER): Need(_AUTHOR, "tenant", _LONGER),
@@ -74,6 +79,7 @@ NEEDS: Final[dict[Route, Need]] = {
     ("POST", _TRIGGER + ":resume"): Need(_STOP, "tenant"),
     ("POST", _TRIGGER + ":run"): Need(_AUTHOR, "tenant"),
     ("PUT", _TRIGGER + "/horizon"): Need(_POLICY, "tenant"),
+    ("POST", "/v1/preview"): Need((), "own", "`read` on a tenant that it names"),
     ("POST", "/v1/apply"): Need(_AUTHOR, "tenant", _APPLIED),
     ("GET", "/v1/fires"): Need(_READ, "named"),
     ("GET", _FIRE): Need(_READ, "tenant"),

@@ -259,6 +259,18 @@ def test_author_applies_nothing_to_another_tenant_or_a_new_one(api: Api, author:
     assert {each["tenant"] for each in api.json("GET", "/v1/tenants")["items"]} == {TENANT, OTHER}
 
 
+def test_preview_tells_nothing_of_a_tenant_that_is_none_of_ones_business(
+    api: Api, author: str
+) -> None:
+    texts = []
+    for tenant in (OTHER, "nosuch"):
+        body = {"schedule": "0 9 * * *", "zone": "UTC", "tenant": tenant}
+        answer = api.call("POST", "/v1/preview", body, by=author)
+        assert problem(answer)[0] == 404
+        texts.append(answer.text.replace(tenant, "T"))
+    assert texts[0] == texts[1]
+
+
 def test_grant_of_another_tenant_is_of_no_use_beside_ones_own(api: Api) -> None:
     """Kinds do not add up over tenants: author of one, reader of the other."""
     api.principal("both", GrantKind.AUTHOR, tenant=OTHER)

@@ -14,7 +14,7 @@ from control_api.app import ROUTERS
 from control_api.grants_reference import Route
 from control_api.operations.principals import new_token
 from control_api.routes import health
-from ports.changes import AddGrant, AllowHost, CreateToken, PauseTrigger, RunTrigger
+from ports.changes import AddGrant, AllowHost, CreateToken, PauseTrigger, PutCalendar, RunTrigger
 from ports.principals import GrantKind, GrantRecord
 from scheduling.keys import FireKey
 from tests.support.api import HOOK, OTHER, TENANT, Api, a_trigger_body
@@ -25,6 +25,7 @@ HOLDER: Final = "holder"
 NAME: Final = "digest"
 _TENANT: Final = "/v1/tenants/{tenant}"
 _TARGET: Final = _TENANT + "/targets/{target}"
+_CALENDAR: Final = _TENANT + "/calendars/{calendar}"
 _TRIGGER: Final = _TENANT + "/triggers/{name}"
 _FIRE: Final = "/v1/fires/{fire_key}"
 _GRANT: Final = "/v1/principals/{principal}/grants/{kind}"
@@ -83,6 +84,10 @@ def _attempt(api: Api, prepared: Prepared) -> None:
         now_us=api.now_us,
         expires_us=api.now_us + 1_000_000,
     )
+
+
+def _calendar(api: Api, prepared: Prepared) -> None:
+    api.apply(PutCalendar(tenant_id=TENANT, calendar_id="works", dates=("2026-12-25",)))
 
 
 def _idle_target(api: Api, prepared: Prepared) -> None:
@@ -148,6 +153,19 @@ EXAMPLES: Final[dict[Route, Example]] = {
     # Of a host that needs no proof nothing is asked, and there is nothing to tell.
     ("POST", _TARGET + ":verify"): Example(prepare=_idle_target),
     ("GET", _TARGET + "/secret"): Example(action="secret_shown", subject="shop"),
+    ("GET", _TENANT + "/calendars"): Example(prepare=_calendar),
+    ("GET", _CALENDAR): Example(prepare=_calendar),
+    ("PUT", _CALENDAR): Example(
+        body={"dates": ["2026-12-26"]},
+        headers=_ANY,
+        prepare=_calendar,
+        action="calendar_put",
+        subject="works",
+        prior="2026-12-25",
+    ),
+    ("DELETE", _CALENDAR): Example(
+        prepare=_calendar, action="calendar_deleted", subject="works", prior="2026-12-25"
+    ),
     ("GET", "/v1/triggers"): Example(is_named_in_query=True),
     ("GET", _TRIGGER): Example(prepare=_trigger),
     ("PUT", _TRIGGER): Example(
@@ -177,6 +195,7 @@ EXAMPLES: Final[dict[Route, Example]] = {
         subject=NAME,
         prior='"catchup_horizon_s": 3600',
     ),
+    ("POST", "/v1/preview"): Example(body={"schedule": "0 9 * * *", "zone": "UTC"}),
     ("POST", "/v1/apply"): Example(body=_MANIFEST, action="trigger_created", subject=NAME),
     ("GET", "/v1/fires"): Example(is_named_in_query=True),
     ("GET", _FIRE): Example(prepare=_fire),
@@ -223,6 +242,7 @@ EXAMPLES: Final[dict[Route, Example]] = {
 _NAMES: Final = {
     "tenant": TENANT,
     "target": a_target().target.target_id,
+    "calendar": "works",
     "name": NAME,
     "principal": HOLDER,
     "kind": "read",
