@@ -1,7 +1,8 @@
 """What was missed while nobody decided, and what was done about it: said first at a start."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from itertools import groupby
+from typing import Final, NamedTuple
 
 from ports.history import HistoryPort
 from ports.records import FireRecord, GapRecord
@@ -13,8 +14,15 @@ LINES_MAX: Final = 12
 _MISSED: Final = frozenset({Cause.COALESCED, Cause.EXPIRED_PAST_HORIZON, Cause.SKIPPED_BY_POLICY})
 
 
+class _Fate(NamedTuple):
+    """What rows have in common that are told in one line."""
+
+    trigger: str
+    told: str
+
+
 def missed_lines(history: HistoryPort, *, since_us: int) -> list[str]:
-    """One line a missed range that was decided at or after `since_us`, the start of the service.
+    """What was decided at or after `since_us`, the start of the service: a line a trigger and fate.
 
     Bounded: after a dozen lines the rest is only counted.
     """
@@ -31,13 +39,22 @@ def missed_lines(history: HistoryPort, *, since_us: int) -> list[str]:
 
 
 def _row_lines(rows: Iterable[FireRecord]) -> Iterator[str]:
-    for row in sorted(rows, key=lambda row: (row.trigger_name, row.key.scheduled_us)):
-        fate = _fate(row)
+    ordered = sorted(rows, key=lambda row: (_name(row), row.key.scheduled_us))
+    for fate, alike in groupby(ordered, key=_fate):
         if fate is not None:
-            yield f"{row.key.tenant_id}/{row.trigger_name}: {_range(row)}: {fate}"
+            yield f"{fate.trigger}: {_range(list(alike))}: {fate.told}"
 
 
-def _fate(row: FireRecord) -> str | None:
+def _fate(row: FireRecord) -> _Fate | None:
+    told = _told(row)
+    return None if told is None else _Fate(_name(row), told)
+
+
+def _name(row: FireRecord) -> str:
+    return f"{row.key.tenant_id}/{row.trigger_name}"
+
+
+def _told(row: FireRecord) -> str | None:
     if row.cause in _MISSED and row.state is FireState.NOT_DISPATCHED:
         if row.cause is Cause.EXPIRED_PAST_HORIZON:
             return f"expired ({row.cause_detail})"
@@ -46,7 +63,7 @@ def _fate(row: FireRecord) -> str | None:
         into = "a newer one" if row.coalesced_into_us is None else to_text(row.coalesced_into_us)
         return f"runs once for all, coalesced into {into}"
     if row.lane is Lane.CATCH_UP:
-        return "runs now, on the catch-up lane"
+        return "sent on the catch-up lane, at its rate"
     return None
 
 
@@ -59,8 +76,10 @@ def _gap_lines(gaps: Iterable[GapRecord], since_us: int) -> Iterator[str]:
             )
 
 
-def _range(row: FireRecord) -> str:
-    first = to_text(row.key.scheduled_us)
-    if row.instant_count == 1 or row.through_us is None:
+def _range(rows: list[FireRecord]) -> str:
+    count = sum(row.instant_count for row in rows)
+    first, last = to_text(rows[0].key.scheduled_us), rows[-1]
+    if count == 1:
         return f"1 instant, {first}"
-    return f"{row.instant_count} instants, {first} to {to_text(row.through_us)}"
+    through_us = last.key.scheduled_us if last.through_us is None else last.through_us
+    return f"{count} instants, {first} to {to_text(through_us)}"

@@ -11,6 +11,7 @@ import click
 
 from adapters.clock_fixed import FixedClock
 from control_api.answers.missed_report import missed_lines
+from control_api.answers.zone_times import local_text
 from ports import log_actions as log
 from ports.errors import PortError, StoreRefused, TzdataMismatch
 from punctual.api_host import API_PORT, Auth, serving
@@ -264,7 +265,7 @@ def _entry_text(entry: PlanEntry) -> str:
     name = entry.name if entry.kind == "tenant" else f"{entry.tenant}/{entry.name}"
     text = f"{entry.change.value} {entry.kind} {name}"
     if entry.next_after:
-        text += f", next {_local_text(entry.next_after[0])}"
+        text += f", next {local_text(entry.zone or 'UTC', entry.next_after[0])}"
     return text if entry.warning is None else f"{text}: {entry.warning}"
 
 

@@ -129,7 +129,7 @@ def test_restart_says_what_was_missed_and_what_it_did(
     second.wait_for_out("Missed while nothing was running:")
     for name, told in {
         "once": "runs once for all, coalesced into",
-        "all": "runs now, on the catch-up lane",
+        "all": "sent on the catch-up lane, at its rate",
         "skipped": "skipped, as its missed policy says",
         "expired": "expired (horizon 2 s",
     }.items():
