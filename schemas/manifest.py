@@ -16,7 +16,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -53,6 +55,7 @@ from schemas.manifest_fields import (
     ExcludedDates,
     Payload,
     Schedule,
+    duration_text,
     refusal,
 )
 
@@ -85,7 +88,22 @@ def _local_us(text: str, zone: str) -> int | None:
         raise refusal(f"{error.reason}") from None
 
 
-LocalOrUtc = Annotated[int | None, BeforeValidator(local_or_utc_us)]
+LocalOrUtc = Annotated[
+    int | None,
+    BeforeValidator(local_or_utc_us),
+    WithJsonSchema(
+        {
+            "type": ["string", "null"],
+            "description": "a local time of the zone as 2026-12-24T18:00, or an instant as "
+            "2026-12-24T17:00:00Z",
+        }
+    ),
+]
+
+
+def _written_default(default_s: int) -> dict[str, JsonValue]:
+    """The default as people would write it, for the JSON schema."""
+    return {"default": duration_text(default_s)}
 
 
 class _Spec(BaseModel):
@@ -137,7 +155,11 @@ class CalendarSpec(_Spec):
 class RetrySpec(_Spec):
     attempts: int = Field(default=ATTEMPT_BUDGET_DEFAULT, ge=1, le=ATTEMPT_BUDGET_MAX)
     window_s: Duration = Field(
-        default=RETRY_WINDOW_S_DEFAULT, alias="window", ge=1, le=RETRY_WINDOW_S_MAX
+        default=RETRY_WINDOW_S_DEFAULT,
+        alias="window",
+        ge=1,
+        le=RETRY_WINDOW_S_MAX,
+        json_schema_extra=_written_default(RETRY_WINDOW_S_DEFAULT),
     )
 
 
@@ -153,7 +175,7 @@ class TriggerSpec(_Spec):
     schedule: Schedule
     zone: str = Field(min_length=1)
     target: str
-    payload_json: Payload = Field("null", alias="payload")
+    payload_json: Payload = Field("null", alias="payload", json_schema_extra={"default": None})
     missed_policy: MissedPolicy = Field(
         default=MissedPolicy.FIRE_ONCE_NOW, alias="missed", strict=False
     )
@@ -169,12 +191,20 @@ class TriggerSpec(_Spec):
     max_fires: int | None = Field(default=None, ge=1, le=MAX_FIRES_MAX)
     smear_s: int | None = Field(default=None, ge=0, le=SMEAR_S_MAX)
     horizon_s: Duration | None = Field(default=None, alias="horizon", ge=1, le=HORIZON_S_MAX)
-    retry: RetrySpec = RetrySpec()
+    retry: RetrySpec = Field(default=RetrySpec(), json_schema_extra={"default": {}})
     run_timeout_s: Duration = Field(
-        default=RUN_TIMEOUT_S_DEFAULT, alias="run_timeout", ge=1, le=RUN_TIMEOUT_S_MAX
+        default=RUN_TIMEOUT_S_DEFAULT,
+        alias="run_timeout",
+        ge=1,
+        le=RUN_TIMEOUT_S_MAX,
+        json_schema_extra=_written_default(RUN_TIMEOUT_S_DEFAULT),
     )
     outcome_window_s: Duration = Field(
-        default=OUTCOME_WINDOW_S_DEFAULT, alias="outcome_window", ge=1, le=OUTCOME_WINDOW_S_MAX
+        default=OUTCOME_WINDOW_S_DEFAULT,
+        alias="outcome_window",
+        ge=1,
+        le=OUTCOME_WINDOW_S_MAX,
+        json_schema_extra=_written_default(OUTCOME_WINDOW_S_DEFAULT),
     )
     response_is_outcome: bool = False
     paused: bool | None = None

@@ -6,14 +6,15 @@ Every message names the remedy; none repeats a payload.
 import json
 import re
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from scheduling.calendars import calendar_dates
 from scheduling.errors import InvalidRecurrence
 from scheduling.limits import (
+    CALENDAR_RULES_MAX,
     CALENDARS_PER_TRIGGER_MAX,
     EXCLUSION_DATES_MAX,
     NAME_CHARS_MAX,
@@ -24,6 +25,11 @@ from scheduling.limits import (
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 _DURATION: Final = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?")
 _RULE_PLACE: Final = re.compile(r"rules\[(\d+)\]\.(.*)")
+NAME_SCHEMA: Final[dict[str, Any]] = {
+    "type": "string",
+    "maxLength": NAME_CHARS_MAX,
+    "pattern": "^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$",
+}
 _UNITS_S: Final = (86_400, 3_600, 60, 1)
 
 
@@ -148,9 +154,44 @@ def _date(item: object) -> date:
     raise refusal("write dates as 2026-12-24")
 
 
-Duration = Annotated[int, BeforeValidator(duration_s)]
-Schedule = Annotated[tuple[str, ...], BeforeValidator(union_members)]
-Payload = Annotated[str, BeforeValidator(payload_json)]
-ExcludedDates = Annotated[tuple[date, ...], BeforeValidator(exclusion_dates)]
-CalendarRules = Annotated[tuple[str, ...], BeforeValidator(calendar_rules)]
-CalendarNames = Annotated[tuple[str, ...], BeforeValidator(calendar_names)]
+def one_or_many(item: dict[str, Any], **bounds: int) -> dict[str, Any]:
+    """The JSON schema of a value, or of a list of such values."""
+    return {"anyOf": [item, {"type": "array", "items": item, **bounds}]}
+
+
+# The schemas are those of what people write; the types are those of what is stored.
+_TEXT: Final[dict[str, Any]] = {"type": "string", "minLength": 1}
+Duration = Annotated[
+    int,
+    BeforeValidator(duration_s),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^(?=.)([0-9]{1,4}d)?([0-9]{1,6}h)?([0-9]{1,8}m)?([0-9]{1,9}s)?$",
+            "description": "a duration with its unit, as 90s, 15m, 6h, 2d or 1h30m",
+        }
+    ),
+]
+Schedule = Annotated[
+    tuple[str, ...],
+    BeforeValidator(union_members),
+    WithJsonSchema(one_or_many(_TEXT, minItems=1, maxItems=UNION_MEMBERS_MAX)),
+]
+Payload = Annotated[
+    str, BeforeValidator(payload_json), WithJsonSchema({"description": "any JSON value"})
+]
+ExcludedDates = Annotated[
+    tuple[date, ...],
+    BeforeValidator(exclusion_dates),
+    WithJsonSchema(one_or_many({"type": "string", "format": "date"}, maxItems=EXCLUSION_DATES_MAX)),
+]
+CalendarRules = Annotated[
+    tuple[str, ...],
+    BeforeValidator(calendar_rules),
+    WithJsonSchema(one_or_many(_TEXT, maxItems=CALENDAR_RULES_MAX)),
+]
+CalendarNames = Annotated[
+    tuple[str, ...],
+    BeforeValidator(calendar_names),
+    WithJsonSchema(one_or_many(NAME_SCHEMA)),
+]

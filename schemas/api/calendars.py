@@ -1,4 +1,4 @@
-"""Exclusion calendars as the API shows them; on the way in they are `schemas.manifest.CalendarSpec`."""
+"""Exclusion calendars as the API shows them; their bodies are `schemas.manifest.CalendarSpec`."""
 
 from schemas.api.common import Out
 

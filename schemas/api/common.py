@@ -5,7 +5,6 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from scheduling.instants import to_text
-from scheduling.limits import NAME_CHARS_MAX
 
 Instant = Annotated[
     int,
@@ -13,17 +12,6 @@ Instant = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
 ]
 """Microseconds inside, an RFC 3339 text in UTC outside."""
-
-Name = Annotated[
-    str,
-    WithJsonSchema(
-        {
-            "type": "string",
-            "maxLength": NAME_CHARS_MAX,
-            "pattern": "^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$",
-        }
-    ),
-]
 
 
 class Out(BaseModel):
