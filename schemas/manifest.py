@@ -28,7 +28,6 @@ from scheduling.instants import from_text
 from scheduling.limits import (
     ATTEMPT_BUDGET_DEFAULT,
     ATTEMPT_BUDGET_MAX,
-    HORIZON_S_DEFAULT,
     HORIZON_S_MAX,
     MAX_FIRES_MAX,
     NOTE_CHARS_MAX,
@@ -167,7 +166,7 @@ class TriggerSpec(_Spec):
     """One version of a trigger, and whether it is paused.
 
     payload_json:  canonical JSON of the payload, `null` where there is none
-    horizon_s:     None = the default, not chosen by anybody
+    horizon_s:     None = as it is; the default for a new one
     smear_s:       None = the tenant's
     paused:        None = as it is; the manifest neither pauses nor resumes
     """
@@ -221,14 +220,6 @@ class TriggerSpec(_Spec):
         return self
 
     @property
-    def catchup_horizon_s(self) -> int:
-        return HORIZON_S_DEFAULT if self.horizon_s is None else self.horizon_s
-
-    @property
-    def is_horizon_chosen(self) -> bool:
-        return self.horizon_s is not None
-
-    @property
     def payload(self) -> Any:
         return json.loads(self.payload_json)
 
@@ -252,14 +243,10 @@ class TenantSpec(QuotaSpec):
 
 
 class Manifest(_Spec):
-    """Tenants by name.
-
-    lines: the line of each `tenants.T.targets.N` and so on, for later refusals
-    """
+    """Tenants by name."""
 
     tenants: Mapping[str, TenantSpec]
     name: str = Field(default="", exclude=True)
-    lines: Mapping[str, int] = Field(default_factory=dict, exclude=True, repr=False)
 
     def __eq__(self, other: object) -> bool:
         """Equal content; where it was read from is no part of it."""

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from control_api.definitions import definition_of, definition_out
 from ports.records import TriggerDefinition
+from scheduling.limits import HORIZON_S_DEFAULT
 from schemas.api.apply import FieldChange
 from schemas.manifest import TriggerSpec
 
@@ -59,7 +60,7 @@ def _defaults() -> dict[str, Any]:
     spec = TriggerSpec.model_validate({"schedule": "@yearly", "zone": "UTC", "target": "t"})
     return _keys(
         definition_of(
-            spec, smear_s=0, catchup_horizon_s=spec.catchup_horizon_s, horizon_source="default"
+            spec, smear_s=0, catchup_horizon_s=HORIZON_S_DEFAULT, horizon_source="default"
         )
     )
 

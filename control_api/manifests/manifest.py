@@ -1,7 +1,7 @@
 """Reads a manifest: all of its problems at once, each with its line, or the records to apply."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -54,7 +54,7 @@ def read_manifest(
     tenants = reader.tenants(Section(root, "", "", Mark(1, 1)))
     if report.problems:
         raise ManifestErrors(name, report.problems)
-    return Manifest(tenants=tenants, name=name, lines=reader.lines)
+    return Manifest(tenants=tenants, name=name)
 
 
 def check_root(root: Section, *, report: Report) -> bool:
@@ -75,7 +75,6 @@ class _Reader:
     report: Report
     check_target: TargetCheck
     check_schedule: ScheduleCheck
-    lines: dict[str, int] = field(default_factory=dict)
 
     def tenants(self, root: Section) -> dict[str, TenantSpec]:
         if not check_root(root, report=self.report):
@@ -105,11 +104,9 @@ class _Reader:
         )
 
     def _calendar(self, section: Section) -> CalendarSpec | None:
-        self.lines[section.path] = section.mark.line
         return validated(CalendarSpec, section, report=self.report)
 
     def _target(self, section: Section) -> TargetSpec | None:
-        self.lines[section.path] = section.mark.line
         target = validated(TargetSpec, section, report=self.report, fillers=_TARGET_FILLERS)
         if target is not None:
             self.check_target(section, target)
@@ -117,7 +114,6 @@ class _Reader:
 
     def _trigger(self, around: "_Around", section: Section) -> TriggerSpec | None:
         defaults = around.defaults
-        self.lines[section.path] = section.mark.line
         trigger = validated(
             TriggerSpec, section, report=self.report, defaults=defaults, fillers=_TRIGGER_FILLERS
         )

@@ -97,7 +97,7 @@ def test_full_trigger_loads_every_key_in_stored_units() -> None:
     assert trigger.excluded_on == (date(2026, 5, 1), date(2026, 12, 25))
     assert trigger.max_fires == 500
     assert trigger.smear_s == 0
-    assert (trigger.horizon_s, trigger.is_horizon_chosen) == (172_800, True)
+    assert trigger.horizon_s == 172_800
     assert (trigger.retry.attempts, trigger.retry.window_s) == (3, 600)
     assert trigger.run_timeout_s == 5_400
     assert trigger.outcome_window_s == 172_800
@@ -106,7 +106,7 @@ def test_full_trigger_loads_every_key_in_stored_units() -> None:
     assert trigger.resume_rule is ResumeRule.FIRE_ONCE_NOW
 
 
-def test_full_tenant_loads_quotas_targets_and_lines() -> None:
+def test_full_tenant_loads_quotas_and_targets() -> None:
     manifest = load(FULL)
     tenant = manifest.tenants["acme"]
     assert (tenant.quota_triggers, tenant.quota_dispatch_per_s) == (1000, 50)
@@ -114,8 +114,6 @@ def test_full_tenant_loads_quotas_targets_and_lines() -> None:
     assert tenant.targets["billing"].secret == SECRET
     assert tenant.targets["billing"].timeout_s == 20
     assert tenant.targets["mail"].secret_env == "MAIL_SECRET"
-    assert manifest.lines["tenants.acme.targets.mail"] == 10
-    assert manifest.lines["tenants.acme.triggers.nightly-invoice"] == 12
 
 
 def test_minimal_trigger_takes_the_products_defaults() -> None:
@@ -125,8 +123,7 @@ def test_minimal_trigger_takes_the_products_defaults() -> None:
     assert trigger.missed_policy is MissedPolicy.FIRE_ONCE_NOW
     assert trigger.overlap_policy is OverlapPolicy.ALLOW
     assert (trigger.gap_rule, trigger.fold_rule) == (GapRule.SHIFT_FORWARD, FoldRule.FIRST)
-    assert (trigger.horizon_s, trigger.catchup_horizon_s) == (None, 3_600)
-    assert trigger.is_horizon_chosen is False
+    assert trigger.horizon_s is None
     assert (trigger.retry.attempts, trigger.retry.window_s) == (5, 3_600)
     assert (trigger.run_timeout_s, trigger.outcome_window_s) == (3_600, 86_400)
     assert (trigger.smear_s, trigger.max_fires, trigger.paused) == (None, None, None)
