@@ -54,12 +54,19 @@ def _triggers(client: "ApiClient", ctx: click.Context, incomplete: str) -> list[
     return [f"{name}/" for name in tenants if name.startswith(incomplete)]
 
 
-def _targets(client: "ApiClient", ctx: click.Context, incomplete: str) -> list[str]:
-    tenant, slash, prefix = incomplete.rpartition("/")
-    if not slash:
-        return [f"{name}/" for name in _tenants(client, ctx, incomplete)]
-    found = client.get(f"/v1/tenants/{tenant}/targets")["items"]
-    return [f"{tenant}/{each['name']}" for each in found if each["name"].startswith(prefix)]
+def _members(
+    kind: str,
+) -> Callable[["ApiClient", click.Context, str], list[str]]:
+    """`TENANT/` first, then what it has of this kind."""
+
+    def offer(client: "ApiClient", ctx: click.Context, incomplete: str) -> list[str]:
+        tenant, slash, prefix = incomplete.rpartition("/")
+        if not slash:
+            return [f"{name}/" for name in _tenants(client, ctx, incomplete)]
+        found = client.get(f"/v1/tenants/{tenant}/{kind}")["items"]
+        return [f"{tenant}/{each['name']}" for each in found if each["name"].startswith(prefix)]
+
+    return offer
 
 
 def _named(client: "ApiClient", tenant: str, prefix: str) -> list[str]:
@@ -77,4 +84,5 @@ def complete_zone(ctx: click.Context, parameter: click.Parameter, incomplete: st
 
 complete_tenant: _Complete = _quietly(_tenants)
 complete_trigger: _Complete = _quietly(_triggers)
-complete_target: _Complete = _quietly(_targets)
+complete_target: _Complete = _quietly(_members("targets"))
+complete_calendar: _Complete = _quietly(_members("calendars"))

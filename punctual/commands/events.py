@@ -1,30 +1,32 @@
 """`punctual events`: the log of events, a page of it or as it grows."""
 
-import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from control_api.answers.zone_times import instant_json, utc_text
-from ports.events import EventsPort, PublishedEvent
-from ports.store import Store
+from control_api.answers.zone_times import utc_text
 from punctual.commands.common import (
-    PAGE_ROWS,
-    data_option,
+    api_options,
+    connected,
     hint,
     json_option,
     say_json,
     say_json_line,
+    tenant_option,
 )
+from punctual.commands.reading import PAGE_ROWS, scoped
+from punctual.commands.steady import POLL_S, SteadyReader, steady_reader
 from punctual.commands.tables import Column, is_terminal, print_table
-from punctual.data_folder import open_data_folder
+from scheduling.instants import from_text
 from schemas.printable import printable
 
-_POLL_S: Final = 0.25
 _LIMIT_MAX: Final = 10_000
+_OF_TENANT_SEARCHED: Final = 5_000  # of the newest events, for those of one tenant
+_NO_OFFSET: Final = 2**53 - 1  # beyond every event: asks for the bounds of the log alone
 _COLUMNS: Final = (
     Column("offset", right=True),
     Column("at (UTC)", droppable=1),
@@ -32,9 +34,11 @@ _COLUMNS: Final = (
     Column("trigger"),
     Column("what", flexible=16),
 )
+_Ask = Callable[..., Any]
 
 
 @click.command()
+@tenant_option
 @click.option(
     "--after",
     type=click.IntRange(min=0),
@@ -49,91 +53,105 @@ _COLUMNS: Final = (
     help="At most so many events.",
 )
 @click.option("--follow", is_flag=True, help="Print events as they are published, until Ctrl-C.")
-@data_option
+@api_options
 @json_option
-def events(after: int | None, limit: int, follow: bool, data: Path, as_json: bool) -> None:
+def events(
+    tenant: str | None,
+    after: int | None,
+    limit: int,
+    follow: bool,
+    data: Path,
+    server: str | None,
+    as_json: bool,
+) -> None:
     """List what changed, as a relay published it: changes of triggers and states of fires.
 
     The offset of the last event that was read says where to go on. The log keeps the newest
-    500,000 events. An event may come again under its id.
+    500,000 events. An event may come again under its id. Times are UTC.
     """
-    folder = open_data_folder(data, create=False)
-    try:
-        if follow:
-            _follow(folder.store, folder.events, after=after, as_json=as_json)
-        else:
-            _show(folder.events, after=after, limit=limit, as_json=as_json)
-    finally:
-        folder.close()
+    if follow:
+        with steady_reader(data, server) as reader, scoped(reader.client, tenant):
+            _follow(reader, tenant, after=after, as_json=as_json)
+        return
+    with connected(data, server) as client, scoped(client, tenant):
+
+        def ask(**params: Any) -> Any:
+            return client.get("/v1/events", tenant=tenant, **params)
+
+        _show(ask, tenant, after=after, limit=limit, as_json=as_json)
 
 
-def published(
-    events: EventsPort, *, after: int, wait: Callable[[], None]
-) -> Iterator[PublishedEvent]:
+def published(ask: _Ask, *, after: int, wait: Callable[[], None]) -> Iterator[Any]:
     """Every event after an offset; `wait` between looks that found nothing."""
     while True:
-        page = events.read(after=after, limit=PAGE_ROWS)
-        yield from page
-        if page:
-            after = page[-1].offset
-        else:
+        page = ask(after=after, limit=PAGE_ROWS)
+        _tell_forgotten(after, page["kept_after"])
+        yield from page["items"]
+        if page["next_after"] == after:
             wait()
+        after = page["next_after"]
 
 
-def _show(events: EventsPort, *, after: int | None, limit: int, as_json: bool) -> None:
-    kept = events.kept()
-    start = max(kept.after, kept.through - limit) if after is None else after
-    _tell_forgotten(start, kept.after)
-    found = events.read(after=start, limit=limit)
+def _show(ask: _Ask, tenant: str | None, *, after: int | None, limit: int, as_json: bool) -> None:
+    kept = ask(after=_NO_OFFSET, limit=1)
+    if after is None:
+        back = limit if tenant is None else max(limit, _OF_TENANT_SEARCHED)
+        start = max(kept["kept_after"], kept["kept_through"] - back)
+        found = list(deque(_up_to(ask, start, kept["kept_through"], limit=back), maxlen=limit))
+    else:
+        _tell_forgotten(after, kept["kept_after"])
+        found = list(_up_to(ask, after, kept["kept_through"], limit=limit))
     if as_json:
-        say_json([_event_json(each) for each in found])
+        say_json(found)
     elif found:
         print_table(_COLUMNS, [_cells(each) for each in found])
-    else:
+    elif after is None and tenant is None:
         hint("No events: `punctual up` or `punctual relay` publishes what changes.")
-    if found and found[-1].offset < kept.through:
-        hint(f"(more with --after {found[-1].offset})")
+    else:
+        hint("No events match.")
+    if after is not None and len(found) == limit and found[-1]["offset"] < kept["kept_through"]:
+        hint(f"(more with --after {found[-1]['offset']})")
 
 
-def _follow(store: Store, events: EventsPort, *, after: int | None, as_json: bool) -> None:
-    kept = events.kept()
-    start = kept.through if after is None else after
-    _tell_forgotten(start, kept.after)
+def _up_to(ask: _Ask, after: int, through: int, *, limit: int) -> Iterator[Any]:
+    """Events after one offset through another, at most `limit`."""
+    while limit > 0 and after < through:
+        page = ask(after=after, limit=min(PAGE_ROWS, limit))
+        limit -= len(page["items"])
+        yield from page["items"]
+        if page["next_after"] == after:
+            return
+        after = page["next_after"]
+
+
+def _follow(reader: SteadyReader, tenant: str | None, *, after: int | None, as_json: bool) -> None:
+    def ask(**params: Any) -> Any:
+        return reader.get("/v1/events", tenant=tenant, **params)
+
+    start = ask(after=_NO_OFFSET, limit=1)["kept_through"] if after is None else after
     if is_terminal():
-        hint("Waiting for events; Ctrl-C ends.")
-    version = -1
-
-    def wait() -> None:
-        nonlocal version
-        while (now := store.data_version()) == version:
-            time.sleep(_POLL_S)
-        version = now
-
-    try:
-        for each in published(events, after=start, wait=wait):
-            if as_json:
-                say_json_line(_event_json(each))
-            else:
-                click.echo(printable("  ".join(_cells(each))))
-    except KeyboardInterrupt:
-        return
+        hint("Waiting for events; times are UTC; Ctrl-C ends.")
+    for each in published(ask, after=start, wait=lambda: time.sleep(POLL_S)):
+        if as_json:
+            say_json_line(each)
+        else:
+            click.echo(printable("  ".join(_cells(each))))
 
 
-def _tell_forgotten(start: int, kept_after: int) -> None:
-    if start < kept_after:
-        hint(f"(events {start + 1:,} to {kept_after:,} are no longer kept)")
+def _tell_forgotten(after: int, kept_after: int) -> None:
+    if after < kept_after:
+        hint(f"(events {after + 1:,} to {kept_after:,} are no longer kept)")
 
 
-def _cells(published: PublishedEvent) -> list[str]:
-    event = published.event
-    body = json.loads(event.body)
-    name = body.get("trigger") or body.get("name") or event.trigger_id
+def _cells(event: Any) -> list[str]:
+    body = event["body"]
+    name = body.get("trigger") or body.get("name") or event["trigger_id"]
     what = _fire_text(body) if "fire_key" in body else _trigger_text(body)
     return [
-        str(published.offset),
-        utc_text(event.at_us),
-        event.event,
-        f"{event.tenant_id}/{name}",
+        str(event["offset"]),
+        utc_text(from_text(event["at"])),
+        event["event"],
+        f"{event['tenant']}/{name}",
         what,
     ]
 
@@ -154,16 +172,3 @@ def _trigger_text(body: dict[str, Any]) -> str:
     if "revision" in body:
         facts.append(f"revision {body['revision']}")
     return ", ".join(facts)
-
-
-def _event_json(published: PublishedEvent) -> dict[str, Any]:
-    event = published.event
-    return {
-        "offset": published.offset,
-        "event_id": event.event_id,
-        "event": event.event,
-        "tenant": event.tenant_id,
-        "trigger_id": event.trigger_id,
-        "at": instant_json(event.at_us),
-        "body": json.loads(event.body),
-    }

@@ -1,49 +1,46 @@
-"""`punctual fires`: what was decided, newest first, or as it changes."""
+"""`punctual fires`: what was decided, newest first, one in full, or as it changes."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from control_api.answers.expand import Versions, expand, version_of
-from control_api.answers.fire_rows import attempt_count, chain_of
-from control_api.answers.zone_times import offset_text, read_bound, utc_text, wall_text
-from ports.records import FireRecord
-from ports.store import Store
 from punctual.commands.common import (
-    PAGE_ROWS,
-    Refusal,
-    check_tenant,
-    data_option,
-    find_trigger,
+    api_options,
+    connected,
     hint,
     json_option,
-    now_us,
-    opened,
     say_json,
     tenant_option,
 )
+from punctual.commands.completing import complete_trigger
+from punctual.commands.fire_detail import print_fire
+from punctual.commands.fire_filter import FireFilter, fire_filter
+from punctual.commands.fire_texts import FireTable
 from punctual.commands.follow import follow_fires
-from punctual.commands.rows import (
-    cause_text,
-    fire_json,
-    lateness_text,
-    range_text,
-    state_style,
-)
-from punctual.commands.selection import Selection
-from punctual.commands.tables import Cell, Column, print_table
-from scheduling.instants import to_text
-from scheduling.keys import FireKey
-from scheduling.vocabulary import Cause, FireState
+from punctual.commands.group import listing_group
+from punctual.commands.naming import path_of
+from punctual.commands.reading import Part, parts_of, scoped
+from punctual.commands.steady import SteadyReader, steady_reader
+from punctual.commands.streams import print_json_items, print_parts, watched
+from scheduling.vocabulary import Cause, FireState, Lane
 
-ROWS_SEARCHED_MAX: Final = 50_000  # for rows of one cause; the store has no index of causes
 _LIMIT_MAX: Final = 10_000
 
 
-@click.command()
-@click.argument("trigger", required=False)
+@listing_group
+def fires() -> None:
+    """List fires, newest first: what was decided about each instant, and what became of it.
+
+    Consecutive instants that share one fate are one row; --expand shows each of them. TRIGGER is
+    a name, TENANT/NAME, or TENANT/ID of one that was deleted. Times are those of the zone in the
+    header; without TRIGGER, local times of --from and --to are UTC.
+    """
+
+
+@fires.command(name="list")
+@click.argument("trigger", required=False, shell_complete=complete_trigger)
 @tenant_option
 @click.option(
     "--state",
@@ -62,6 +59,13 @@ _LIMIT_MAX: Final = 10_000
     help=f"Only not dispatched for this cause, or these: {', '.join(Cause)}.",
 )
 @click.option(
+    "--lane",
+    "lanes",
+    multiple=True,
+    type=click.Choice([each.value for each in Lane]),
+    help="Only of this lane.",
+)
+@click.option(
     "--from",
     "from_text",
     metavar="T",
@@ -77,193 +81,85 @@ _LIMIT_MAX: Final = 10_000
 )
 @click.option("--expand", "is_expanded", is_flag=True, help="Show every instant of a range row.")
 @click.option("--follow", is_flag=True, help="Print fires as they change, until Ctrl-C.")
-@data_option
+@api_options
 @json_option
-def fires(
+def list_fires(
     trigger: str | None,
     tenant: str | None,
     states: tuple[str, ...],
     causes: tuple[str, ...],
+    lanes: tuple[str, ...],
     from_text: str | None,
     to_text: str | None,
     limit: int,
     is_expanded: bool,
     follow: bool,
     data: Path,
+    server: str | None,
     as_json: bool,
 ) -> None:
-    """List fires, newest first: what was decided about each instant, and what became of it.
-
-    Consecutive instants that share one fate are one row; --expand shows each of them.
-    """
-    if follow and (from_text or to_text or is_expanded):
-        raise click.UsageError("--follow shows what changes from now on, without a window.")
-    with opened(data) as store:
-        selection, zone = _selection(
-            store,
+    """List fires, newest first, or tell of them as they change."""
+    wanted = {"state": states, "cause": causes, "lane": lanes}
+    if follow:
+        if from_text or to_text or is_expanded:
+            raise click.UsageError("--follow shows what changes from now on, without a window.")
+        with steady_reader(data, server) as reader:
+            _follow(reader, trigger, tenant, wanted, as_json=as_json)
+        return
+    with connected(data, server) as client:
+        found = fire_filter(
+            client,
             trigger,
             tenant=tenant,
-            states=states,
-            causes=causes,
             window=(from_text, to_text),
-            limit=limit,
-            is_expanded=is_expanded,
+            expand=is_expanded or None,
+            **wanted,
         )
-        if follow:
-            follow_fires(store, selection, as_json=as_json)
-            return
-        _show(store, selection, zone=zone, as_json=as_json)
+        parts = parts_of(client, "/v1/fires", limit=limit, params=found.params)
+        with scoped(client, found.tenant):
+            _show(watched(parts, noun="fires"), found, limit=limit, as_json=as_json)
 
 
-def select(store: Store, selection: Selection, versions: Versions) -> Iterator[FireRecord]:
-    """The selected rows, newest first, at most `limit`; range rows expanded where asked for."""
-    left, searched = selection.limit, 0
-    last: FireKey | None = None
-    while left > 0 and searched < ROWS_SEARCHED_MAX:
-        page = store.history.fires(
-            tenant_id=selection.tenant_id,
-            trigger_id=selection.trigger_id,
-            states=selection.states,
-            from_us=selection.from_us,
-            through_us=selection.through_us,
-            after=last,
-            limit=PAGE_ROWS if selection.causes else min(left, PAGE_ROWS),
-        )
-        if not page:
-            return
-        searched, last = searched + len(page), page[-1].key
-        for row in page:
-            if selection.takes(row) and left > 0:
-                for each in _shown_rows(row, selection, versions, limit=left):
-                    left -= 1
-                    yield each
-    if searched >= ROWS_SEARCHED_MAX and last is not None:
-        until = to_text(last.scheduled_us)
-        hint(f"(searched the newest {searched:,} rows; go on with --to {until})")
+@fires.command()
+@click.argument("fire_key")
+@api_options
+@json_option
+def show(fire_key: str, data: Path, server: str | None, as_json: bool) -> None:
+    """Show one fire with its attempts, and what it was coalesced into.
 
-
-def _selection(
-    store: Store,
-    trigger: str | None,
-    *,
-    tenant: str | None,
-    states: tuple[str, ...],
-    causes: tuple[str, ...],
-    window: tuple[str | None, str | None],
-    limit: int,
-    is_expanded: bool,
-) -> tuple[Selection, str]:
-    """The selection, and the zone in which its times were read."""
-    zone, trigger_id = "UTC", None
-    if trigger is not None:
-        found = find_trigger(store.registry, trigger, tenant)
-        tenant, trigger_id = found.tenant_id, found.trigger_id
-        definition = store.registry.definition(tenant, trigger_id, version=found.version)
-        zone = zone if definition is None else definition.zone
-    check_tenant(store.registry, tenant)
-    from_us, through_us = _window(window, zone)
-    selection = Selection(
-        tenant_id=tenant,
-        trigger_id=trigger_id,
-        states=frozenset(map(FireState, states)),
-        causes=frozenset(map(Cause, causes)),
-        from_us=from_us,
-        through_us=through_us,
-        limit=limit,
-        expand=is_expanded,
-    )
-    return selection, zone
-
-
-def _window(window: tuple[str | None, str | None], zone: str) -> tuple[int | None, int | None]:
-    from_text, to_text = window
-    from_us: int | None = None
-    through_us: int | None = None
-    try:
-        if from_text is not None:
-            from_us = read_bound(from_text, zone, field="--from", now_us=now_us())
-        if to_text is not None:
-            through_us = read_bound(to_text, zone, field="--to", now_us=now_us(), is_end=True)
-    except ValueError as error:
-        raise Refusal(str(error)) from None
-    if from_us is not None and through_us is not None and through_us < from_us:
-        raise Refusal("--to: lies before --from: exchange them")
-    return from_us, through_us
-
-
-def _shown_rows(
-    row: FireRecord, selection: Selection, versions: Versions, *, limit: int
-) -> Iterator[FireRecord]:
-    if not selection.expand:
-        yield row
-        return
-    rules = versions.rules(version_of(row), row.trigger_name)
-    yield from expand(
-        row, rules, limit=limit, from_us=selection.from_us, through_us=selection.through_us
-    )
-
-
-def _show(store: Store, selection: Selection, *, zone: str, as_json: bool) -> None:
-    versions = Versions(store.registry)
-    rows = list(select(store, selection, versions))
+    FIRE_KEY is as `punctual fires --json` and `punctual run` show it.
+    """
+    with connected(data, server) as client:
+        found = client.get(path_of("fires", fire_key))
     if as_json:
-        say_json(
-            [fire_json(row, versions.zone_of(row), chain_of(store.history, row)) for row in rows]
+        say_json(found)
+    else:
+        print_fire(found)
+
+
+def _follow(
+    reader: SteadyReader,
+    trigger: str | None,
+    tenant: str | None,
+    wanted: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    with scoped(reader.client, tenant):
+        found = fire_filter(reader.client, trigger, tenant=tenant, **wanted)
+        follow_fires(reader, found.params, as_json=as_json)
+
+
+def _show(parts: Iterator[Part], wanted: FireFilter, *, limit: int, as_json: bool) -> None:
+    if as_json:
+        print_json_items(parts)
+        return
+    count = print_parts(parts, lambda first: FireTable(first, is_one_trigger=wanted.is_one_trigger))
+    if not count:
+        hint(
+            "No fires match."
+            if wanted.is_narrow
+            else "No fires yet: `punctual triggers` says what is due next."
         )
-        return
-    if not rows:
-        hint(_nothing(selection))
-        return
-    zones = {versions.zone_of(row) for row in rows}
-    table = [_cells(store, row, versions, with_zone=len(zones) > 1) for row in rows]
-    titles = _columns(zones)
-    left_out = {0} if selection.trigger_id is not None else set()
-    left_out |= {2} if zones == {"UTC"} else set()
-    left_out |= set() if any(cells[4] for cells in table) else {4}
-    shown = [at for at in range(len(titles)) if at not in left_out]
-    print_table([titles[at] for at in shown], [[cells[at] for at in shown] for cells in table])
-    if len(rows) == selection.limit:
-        hint(f"(the newest {len(rows)}; more with --limit or --to)")
-
-
-def _nothing(selection: Selection) -> str:
-    is_filtered = selection.states or selection.causes or selection.from_us or selection.through_us
-    return (
-        "No fires match."
-        if is_filtered
-        else "No fires yet: `punctual triggers` says what is due next."
-    )
-
-
-def _columns(zones: set[str]) -> list[Column]:
-    zone = next(iter(zones)) if len(zones) == 1 else "local"
-    return [
-        Column("trigger"),
-        Column(f"scheduled ({zone})"),
-        Column("UTC", droppable=0 if len(zones) == 1 else 3),
-        Column("state"),
-        Column("cause", flexible=16),
-        Column("lane", droppable=1),
-        Column("late", right=True, droppable=4),
-        Column("tries", droppable=2, right=True),
-    ]
-
-
-def _cells(
-    store: Store, row: FireRecord, versions: Versions, *, with_zone: bool
-) -> list[str | Cell]:
-    zone = versions.zone_of(row)
-    local = wall_text(zone, row.key.scheduled_us)
-    chain = chain_of(store.history, row)
-    cause = cause_text(row, chain, zone)
-    through = range_text(row, zone)
-    return [
-        f"{row.key.tenant_id}/{row.trigger_name}",
-        f"{local} {offset_text(zone, row.key.scheduled_us)}" if with_zone else local,
-        utc_text(row.key.scheduled_us, beside=local),
-        Cell(row.state.value, state_style(row.state)),
-        ": ".join(part for part in (through, cause) if part),
-        row.lane.value,
-        lateness_text(row),
-        str(attempt_count(row) or ""),
-    ]
+    elif count >= limit:
+        hint(f"(the newest {count:,}; more with --limit or --to)")

@@ -3,101 +3,70 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from control_api.answers.expand import Versions
-from control_api.answers.fire_rows import attempt_count, chain_of
-from control_api.answers.zone_times import local_text
-from ports.history import HistoryPort
-from ports.records import FireRecord
-from ports.store import Store
-from punctual.commands.common import PAGE_ROWS, hint, now_us, say_json_line
-from punctual.commands.rows import (
-    cause_text,
-    fire_json,
-    lateness_text,
-    range_text,
-)
-from punctual.commands.selection import Selection
+from control_api.answers.zone_times import instant_json, local_text
+from punctual.commands.common import hint, now_us, say_json_line
+from punctual.commands.fire_texts import cause_text, late_text, range_text
+from punctual.commands.steady import POLL_S, SteadyReader
 from punctual.commands.tables import is_terminal
-from scheduling.instants import SECOND_US
-from scheduling.keys import FireKey
+from scheduling.instants import from_text
 from schemas.printable import printable
 
-POLL_S: Final = 0.25
-# A commit may become visible after a later-dated one of another process; so far back we look.
-OVERLAP_US: Final = 2 * SECOND_US
+_PAGE_ROWS: Final = 500
 
 
-def follow_fires(store: Store, selection: Selection, *, as_json: bool) -> None:
+def follow_fires(reader: SteadyReader, params: dict[str, Any], *, as_json: bool) -> None:
     """Print until Ctrl-C, or until whoever reads goes away."""
-    versions = Versions(store.registry)
+    since = instant_json(now_us())
     if is_terminal():
-        hint("Waiting for fires to change; Ctrl-C ends.")
-    try:
-        for row in changes(store.history, since_us=now_us(), wait=lambda: _wait(store)):
-            if not selection.takes(row):
-                continue
-            zone = versions.zone_of(row)
-            chain = chain_of(store.history, row)
-            if as_json:
-                say_json_line(fire_json(row, zone, chain))
-            else:
-                click.echo(_line(row, zone, chain))
-                sys.stdout.flush()
-    except KeyboardInterrupt:
-        return
+        hint("Waiting for fires to change, in each trigger's own time; Ctrl-C ends.")
+
+    def ask(cursor: str | None) -> Any:
+        return reader.get(
+            "/v1/fires", **params, changed_since=since, cursor=cursor, limit=_PAGE_ROWS
+        )
+
+    for fire in changes(ask, wait=lambda: time.sleep(POLL_S)):
+        if as_json:
+            say_json_line(fire)
+        else:
+            click.echo(_line(fire))
+            sys.stdout.flush()
 
 
-def changes(
-    history: HistoryPort, *, since_us: int, wait: Callable[[], None]
-) -> Iterator[FireRecord]:
-    """Every change of a row at or after `since_us` once, oldest first; `wait` between looks."""
-    start_us = since_us
-    seen: dict[FireKey, tuple[int, str]] = {}
+def changes(ask: Callable[[str | None], Any], *, wait: Callable[[], None]) -> Iterator[Any]:
+    """Every change once, oldest first; `wait` between looks.
+
+    ask:  gives the page at a cursor; a change of the last moments may stand on several
+    """
+    cursor = None
+    before: dict[str, tuple[str, str]] = {}
+    told: dict[str, tuple[str, str]] = {}
     while True:
-        for row in _changed_since(history, start_us):
-            stamp = (row.changed_us, row.state.value)
-            if seen.get(row.key) != stamp:
-                seen[row.key] = stamp
-                yield row
-        newest_us = max((changed_us for changed_us, _ in seen.values()), default=since_us)
-        start_us = max(since_us, newest_us - OVERLAP_US)
-        seen = {key: stamp for key, stamp in seen.items() if stamp[0] >= start_us}
-        wait()
+        page = ask(cursor)
+        for fire in page["items"]:
+            key, stamp = fire["fire_key"], (fire["changed_at"], fire["state"])
+            if stamp not in (before.get(key), told.get(key)):
+                yield fire
+            told[key] = stamp
+        cursor = page["cursor"]
+        if len(page["items"]) < _PAGE_ROWS:
+            before, told = told, {}
+            wait()
 
 
-def _changed_since(history: HistoryPort, start_us: int) -> Iterator[FireRecord]:
-    """All pages; a page full of one instant is asked for again, twice as long."""
-    limit = PAGE_ROWS
-    while True:
-        page = history.changed_since(start_us, limit=limit)
-        yield from page
-        if len(page) < limit:
-            return
-        if page[-1].changed_us == start_us:
-            limit *= 2
-        start_us = page[-1].changed_us
-
-
-def _wait(store: Store) -> None:
-    """Until another process has committed; looking for that costs next to nothing."""
-    version = store.data_version()
-    while store.data_version() == version:
-        time.sleep(POLL_S)
-
-
-def _line(row: FireRecord, zone: str, chain: list[FireRecord]) -> str:
-    late, tries = lateness_text(row), attempt_count(row)
+def _line(fire: Any) -> str:
+    zone, late, tries = fire["zone"], late_text(fire), fire["attempts"]
     parts = (
-        f"{local_text(zone, row.changed_us):<30}",
-        f"{row.key.tenant_id}/{row.trigger_name}",
-        local_text(zone, row.key.scheduled_us),
-        row.state.value,
-        range_text(row, zone),
-        cause_text(row, chain, zone),
+        f"{local_text(zone, from_text(fire['changed_at'])):<30}",
+        f"{fire['tenant']}/{fire['trigger']}",
+        fire["scheduled_local"],
+        fire["state"],
+        range_text(fire),
+        cause_text(fire),
         f"late {late}" if late else "",
         f"attempt {tries}" if tries > 1 else "",
     )

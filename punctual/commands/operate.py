@@ -1,4 +1,4 @@
-"""`punctual audit`, `leases`, `rebuild` and `version`: for whoever runs the service."""
+"""`punctual leases`, `rebuild` and `version`: for whoever runs the service."""
 
 import platform
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from control_api.answers.zone_times import instant_json, span_text, utc_text
+from control_api.answers.zone_times import instant_json, span_text
 from ports.records import AuditRecord, Lease
 from punctual.commands.common import (
     data_option,
@@ -23,13 +23,6 @@ from punctual.version import __version__
 from scheduling import tzdata_version
 from scheduling.keys import partition_ranges
 
-_AUDIT_COLUMNS = (
-    Column("at (UTC)"),
-    Column("actor"),
-    Column("action"),
-    Column("subject", flexible=16),
-    Column("note", flexible=16),
-)
 _LEASE_COLUMNS = (
     Column("owner"),
     Column("partitions", flexible=16),
@@ -37,29 +30,6 @@ _LEASE_COLUMNS = (
     Column("newest epoch", right=True, droppable=1),
     Column("expires"),
 )
-
-
-@click.command()
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 100_000),
-    default=50,
-    show_default=True,
-    help="At most so many entries.",
-)
-@data_option
-@json_option
-def audit(limit: int, data: Path, as_json: bool) -> None:
-    """List what people and owners did, newest first."""
-    with opened(data) as store:
-        entries = store.audit.entries(limit=limit)
-    if as_json:
-        say_json([_audit_json(entry) for entry in entries])
-        return
-    if not entries:
-        hint("The audit is empty.")
-        return
-    print_table(_AUDIT_COLUMNS, [_audit_cells(entry) for entry in entries])
 
 
 @click.command()
@@ -128,25 +98,6 @@ def version(as_json: bool) -> None:
 def is_live(lease: Lease, at_us: int) -> bool:
     """Whether somebody holds the partition at that time."""
     return lease.owner_id is not None and lease.expires_us > at_us
-
-
-def _audit_cells(entry: AuditRecord) -> list[str | Cell]:
-    subject = entry.subject or ""
-    if entry.tenant_id and subject not in ("", entry.tenant_id):
-        subject = f"{entry.tenant_id}/{subject}"
-    return [utc_text(entry.at_us), entry.actor, entry.action, subject, entry.note or ""]
-
-
-def _audit_json(entry: AuditRecord) -> dict[str, Any]:
-    return {
-        "at": instant_json(entry.at_us),
-        "actor": entry.actor,
-        "action": entry.action,
-        "tenant": entry.tenant_id,
-        "subject": entry.subject,
-        "prior_value": entry.prior_value,
-        "note": entry.note,
-    }
 
 
 def _lease_rows(leases: Sequence[Lease], at_us: int) -> list[list[str | Cell]]:

@@ -13,7 +13,7 @@ from adapters.sqlite_database import SqliteDatabase
 from punctual.cli import cli
 from punctual.data_folder import STORE_FILE
 from scheduling.instants import from_text
-from tests.support.definitions import TARGET, TENANT
+from tests.support.definitions import TARGET, TENANT, a_trigger
 from tests.support.manual_clock import ManualClock
 from tests.support.service import Service
 
@@ -47,6 +47,16 @@ class CommandLine:
         result = self(*arguments, "--json", at=at)
         assert result.exit_code == 0, result.stderr
         return json.loads(result.stdout)
+
+    def after_an_outage(self, **changes: Any) -> None:
+        """`minutely` ran until 09:03:30, was away until 09:40:30, and runs again."""
+        self.service.apply(a_trigger("minutely", **changes))
+        self.service.start()
+        self.service.advance_to("2026-06-01T09:03:30Z")
+        self.service.stop()
+        self.service.advance_to("2026-06-01T09:40:30Z")
+        self.service.start()
+        self.service.advance_to("2026-06-01T09:41:30Z")
 
     def plant(self, statement: str, *parameters: object) -> None:
         """Make the store as no rule of the service would."""

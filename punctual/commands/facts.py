@@ -1,0 +1,15 @@
+"""One thing in full: its facts, a line each."""
+
+from collections.abc import Iterable
+
+import click
+
+from schemas.printable import printable
+
+
+def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
+    """Label and text of each; those without a text are left out."""
+    told = [(label, text) for label, text in facts if text]
+    width = max((len(label) for label, _ in told), default=0)
+    for label, text in told:
+        click.echo(f"{label:<{width}}  {printable(text)}")
