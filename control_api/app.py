@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from control_api.edge import Edge
 from control_api.health import Health
+from control_api.openapi import TITLE, VERSION, document_of
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
 from control_api.routes import (
     apply,
@@ -46,20 +47,23 @@ ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
     "privileged": (privileged.router,),
     "outcomes": (outcomes.router,),
 }
-_DESCRIPTION: Final = (
-    "Decides when, commits, and hands over. Every change is one transaction; every refusal is an "
-    "RFC 9457 problem that names the field and the remedy."
-)
+
+
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Made once, when it is first asked for."""
+        if self.openapi_schema is None:
+            self.openapi_schema = document_of(self.state.routers)
+        return self.openapi_schema
 
 
 def create_app(
     services: Services, parts: Collection[Part] = PARTS, *, health: Health | None = None
 ) -> Any:
     """An ASGI application that serves these parts of the API, and its health if that is given."""
-    app = FastAPI(
-        title="Punctual",
-        version="1",
-        description=_DESCRIPTION,
+    app = _App(
+        title=TITLE,
+        version=VERSION,
         docs_url=None,
         redoc_url=None,
         lifespan=_bounded_threads,
@@ -68,17 +72,23 @@ def create_app(
             PortError: _tell_port_error,
             RequestValidationError: _tell_validation,
             HTTPException: _tell_http,
+            Exception: _tell_fault,
         },
     )
     app.state.services = services
     app.state.health = health
-    routers = [router for part in PARTS if part in parts for router in ROUTERS[part]]
-    if health is not None:
-        routers.append(health_routes.router)
+    routers = all_routers(parts, with_health=health is not None)
+    app.state.routers = routers
     app.state.routes = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
     return Edge(app, services=services)
+
+
+def all_routers(parts: Collection[Part] = PARTS, *, with_health: bool = True) -> list[APIRouter]:
+    """The routers of these parts, in the order of the document."""
+    routers = [router for part in PARTS if part in parts for router in ROUTERS[part]]
+    return [*routers, health_routes.router] if with_health else routers
 
 
 @asynccontextmanager
@@ -133,6 +143,12 @@ async def _tell_http(request: Request, error: Exception) -> JSONResponse:
         detail = f"{request.method} is not for this path; it takes {allowed}"
         return _document(ApiProblem(405, "wrong_method", detail, headers={"Allow": allowed}))
     return _document(ApiProblem(400, "bad_request", str(error.detail)[:200]))
+
+
+async def _tell_fault(request: Request, error: Exception) -> JSONResponse:
+    """What no rule foresaw; the server's log has the traceback."""
+    detail = "the service failed at this request: it may or may not have been carried out"
+    return _document(ApiProblem(500, "fault", detail))
 
 
 def _methods(request: Request) -> list[str]:

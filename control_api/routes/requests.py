@@ -12,7 +12,6 @@ from control_api.replies import Reply
 from control_api.services import Services
 from ports.authenticator import Principal
 from ports.changes import IdempotentRequest
-from schemas.api.common import Problem
 from schemas.refusals import did_you_mean, shown_key
 
 _OTHER_WORDS = {"from": "since", "to": "through", "until": "through", "name": "trigger"}
@@ -40,7 +39,6 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {
             "description": _WHAT[status],
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-            "model": Problem,
         }
         for status in sorted({*always, *statuses})
     }
