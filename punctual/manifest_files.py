@@ -14,6 +14,7 @@ from control_api.manifests.yaml_tree import read_tree
 from ports.errors import StoreRefused
 from scheduling.limits import MANIFEST_BYTES_MAX
 from schemas.api.apply import ManifestIn
+from schemas.printable import printable
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
@@ -111,7 +112,7 @@ def problem_lines(files: Sequence[ManifestFile], fields: Mapping[str, str]) -> l
     for field, message in fields.items():
         file, path = _of_file(files, field)
         if file is None:
-            others.append(f"{field}: {message}")
+            others.append(printable(f"{field}: {message}"))
         elif path not in {each.path for each in file.problems}:
             found[file.name].append(file.problem_at(path, message))
     lines = [str(ManifestErrors(name, problems)) for name, problems in found.items() if problems]

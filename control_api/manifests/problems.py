@@ -31,11 +31,14 @@ class Problem(NamedTuple):
         path, message = _SECRET.sub("whsec_...", self.path), _SECRET.sub("whsec_...", self.message)
         return self._replace(path=path, message=message)
 
+    @property
+    def shown_path(self) -> str:
+        """As a message may show it: a key may be anything."""
+        path = printable(self.path)
+        return path if len(path) <= _PATH_CHARS_MAX else f"{path[:_PATH_CHARS_MAX]}..."
+
     def text(self, name: str) -> str:
-        path = (
-            self.path if len(self.path) <= _PATH_CHARS_MAX else f"{self.path[:_PATH_CHARS_MAX]}..."
-        )
-        field = f"{path}: " if path else ""
+        field = f"{self.shown_path}: " if self.path else ""
         return printable(f"{name}:{self.line}:{self.column}: {field}{self.message}")
 
 

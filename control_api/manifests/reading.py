@@ -9,6 +9,7 @@ from control_api.manifests.problems import ManifestErrors
 from control_api.problems import ApiProblem, FieldProblem
 from schemas.api.apply import ManifestIn
 from schemas.manifest import Manifest, TargetSpec, TenantSpec
+from schemas.printable import printable
 
 _MEMBERS: Final = ("calendars", "targets", "triggers")
 _TOLD_IN_DETAIL: Final = 3
@@ -77,8 +78,9 @@ def _name_problems(manifests: Sequence[ManifestIn]) -> Iterator[FieldProblem]:
 
 def _told(errors: ManifestErrors, *, is_one: bool) -> list[FieldProblem]:
     told = [
-        FieldProblem(each.path if is_one else prefixed(errors.name, each.path), each.message)
+        FieldProblem(path if is_one else prefixed(errors.name, path), printable(each.message))
         for each in errors.problems
+        for path in [each.shown_path]
     ]
     if errors.left_out:
         field = "tenants" if is_one else prefixed(errors.name, "tenants")

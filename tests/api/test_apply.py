@@ -1,5 +1,6 @@
 """POST manifests: planned, then made true in one transaction, or not at all."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -222,6 +223,28 @@ def test_apply_tells_every_problem_at_once(api: Api) -> None:
 @pytest.mark.parametrize("tenants", [None, [], "x", 7], ids=["null", "list", "text", "number"])
 def test_apply_of_what_is_no_tree_is_422(api: Api, tenants: Any) -> None:
     assert problem(refused(api, {"tenants": tenants})) == (422, ["tenants"])
+
+
+@pytest.mark.parametrize(
+    "name", ["\ud800", "a\x1b[31m", "x" * 100_000], ids=["half", "ctrl", "long"]
+)
+def test_apply_of_a_name_that_cannot_be_shown_is_422(api: Api, name: str) -> None:
+    trees = [
+        {name: {}},
+        {TENANT: {"triggers": {name: trigger(zone=name, target=name)}}},
+        {TENANT: {name: 1}},
+    ]
+    for tree in trees:
+        answer = api.client.post(
+            "/v1/apply",
+            content=json.dumps(body({"tenants": tree})),  # halves of characters too
+            headers={
+                "Authorization": f"Bearer {api.tokens['root']}",
+                "Content-Type": "application/json",
+            },
+        )
+        assert answer.status_code == 422, answer.text
+        assert all(field.isprintable() and len(field) < 500 for field in problem(answer)[1])
 
 
 def test_apply_names_the_manifest_where_there_are_several(api: Api) -> None:
