@@ -27,20 +27,23 @@ def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
     if row.state is FireState.UNDELIVERED:
         return Answer(
             "endpoint",
-            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, and {_no_try_is_left(row)}.",
+            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, and {_ended(row)}.",
         )
     if row.state is FireState.UNKNOWN:
         return Answer(
             "endpoint",
             f"Nobody knows whether {_for(facts)} ran: {_tries(facts)}, so the request may have "
-            f"arrived; {_no_try_is_left(row)}.",
+            f"arrived; {_ended(row)}.",
         )
     return _waiting(facts, row)
 
 
-def _no_try_is_left(row: FireRecord) -> str:
-    """With what ended it before its time, such as a cancel or a deleted key."""
-    return "no try is left" + (f" ({row.cause_detail})" if row.cause_detail else "")
+def _ended(row: FireRecord) -> str:
+    """Why nothing is tried any more: a cancel or a deleted key, or the budget is used up."""
+    detail = row.cause_detail
+    if detail is not None and detail.startswith("by "):
+        return f"it was cancelled {detail}"
+    return "no try is left" + (f" ({detail})" if detail else "")
 
 
 def _waiting(facts: WhyFacts, row: FireRecord) -> Answer:

@@ -184,6 +184,16 @@ FIRED = [
         id="undelivered",
     ),
     pytest.param(
+        {
+            "row": a_fire(state=FireState.UNDELIVERED, cause_detail="by ann: not today"),
+            "attempts": (BUSY,),
+        },
+        "endpoint",
+        f"Your endpoint failed {WHEN}: one try, with HTTP 503 at 09:00:02 +02:00, and it was "
+        "cancelled by ann: not today.",
+        id="cancelled-between-tries",
+    ),
+    pytest.param(
         {"row": a_fire(state=FireState.UNKNOWN), "attempts": (BUSY, TIMEOUT)},
         "endpoint",
         f"Nobody knows whether {WHEN} ran: 2 tries, the last with timeout at 09:00:04 +02:00, so "
