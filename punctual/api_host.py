@@ -132,7 +132,7 @@ def serving(
     try:
         app = create_app(services, parts, health=health)
         server = ApiServer(app, services=services, host=host, port=port)
-        with server, OwnershipChecks(services):
+        with server, OwnershipChecks(services), services.gate.watching():
             told = ToldServer(server.url, instance)
             tell_server(folder.path, told)
             try:

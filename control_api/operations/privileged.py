@@ -1,16 +1,15 @@
 """Quotas, allowed hosts, the audit, and the end of a payload key."""
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from control_api.call import Call
 from control_api.operations.finding import tenant_of
-from control_api.operations.tenants import tenant_out
+from control_api.operations.tenants import merge_tenant, tenant_out
 from control_api.pages import bad_cursor, page_of, read_cursor
 from control_api.problems import invalid
 from control_api.replies import Reply, etag_after
-from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost, PutTenant
+from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost
 from ports.principals import GrantKind
 from ports.records import AuditRecord
 from schemas.api.common import Page
@@ -23,13 +22,11 @@ _ENTRY_ID: Final = re.compile(r"[0-9]{1,18}")
 def set_quota(call: Call, tenant_id: str, body: QuotaIn) -> Reply[TenantOut]:
     """What a tenant may have and send; what the body leaves out stays as it is."""
     call.require(GrantKind.POLICY, tenant_id, act="set a quota")
-    tenant = tenant_of(call, tenant_id)
+    tenant_of(call, tenant_id)
     given = body.model_dump(exclude_none=True)
     if not given:
         raise invalid("quota_triggers", "name at least one quota to set")
-    (result,) = call.apply(
-        PutTenant(tenant=replace(tenant, **given), expected_revision=call.match.revision)
-    )
+    result = merge_tenant(call, tenant_id, given)
     return Reply(
         body=tenant_out(tenant_of(call, tenant_id)),
         etag=etag_after(result),

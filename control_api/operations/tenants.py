@@ -1,6 +1,8 @@
 """Tenants: create, read, set their default smear."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, Final
 
 from control_api.call import Call
 from control_api.operations.finding import check_name, needs_match, tenant_of
@@ -18,16 +20,20 @@ from scheduling.limits import (
 from schemas.api.common import Page
 from schemas.api.tenants import TenantIn, TenantOut
 
+_TRIES: Final = 20  # each lost one is another caller's success
+
 
 def put_tenant(call: Call, tenant_id: str, body: TenantIn) -> Reply[TenantOut]:
     """Create a tenant with the default quotas, or set its default smear."""
     call.require(GrantKind.OPERATOR, None, act="put a tenant")
     check_name("tenant", tenant_id)
-    known = _known(call, tenant_id) or new_tenant(
-        tenant_id, smear_s=call.services.settings.smear_s_default
-    )
-    wanted = known if body.smear_s is None else replace(known, smear_s=body.smear_s)
-    result = _put(call, wanted)
+    given: dict[str, Any] = {} if body.smear_s is None else {"smear_s": body.smear_s}
+    known = _known(call, tenant_id)
+    if known is not None and call.match.anything:
+        result = merge_tenant(call, tenant_id, given)
+    else:
+        default = new_tenant(tenant_id, smear_s=call.services.settings.smear_s_default)
+        result = _put(call, replace(known or default, **given))
     created = result.kind is ChangeKind.CREATED
     return Reply(
         body=tenant_out(tenant_of(call, tenant_id)),
@@ -50,6 +56,27 @@ def list_tenants(call: Call) -> Reply[Page[TenantOut]]:
     tenants = call.services.store.registry.tenants()
     items = [tenant_out(each) for each in tenants if readable is None or each.tenant_id in readable]
     return Reply(body=Page[TenantOut](items=items))
+
+
+def merge_tenant(call: Call, tenant_id: str, given: Mapping[str, Any]) -> ChangeResult:
+    """Set some fields of a tenant and leave the others as they are at that moment.
+
+    The store takes whole records, so the change rests on the revision that was read, and is
+    made again on a newer one when somebody else was faster.
+    """
+    for left in reversed(range(_TRIES)):
+        tenant = tenant_of(call, tenant_id)
+        expected = tenant.revision if call.match.revision is None else call.match.revision
+        change = PutTenant(tenant=replace(tenant, **given), expected_revision=expected)
+        try:
+            (result,) = call.apply(change)
+        except ChangeRefused as refused:
+            is_stale = {each.kind for each in refused.details} == {ProblemKind.STALE}
+            if call.match.revision is not None or not left or not is_stale:
+                raise
+        else:
+            return result
+    raise AssertionError("the last try returns or raises")
 
 
 def new_tenant(tenant_id: str, *, smear_s: int) -> TenantRecord:

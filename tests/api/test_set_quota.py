@@ -1,5 +1,6 @@
 """PUT a tenant's quota."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import pytest
@@ -65,3 +66,12 @@ def test_quota_whoever_edits_triggers_cannot_raise_it(api: Api) -> None:
 )
 def test_quota_out_of_bounds_is_422(api: Api, body: Any, field: str) -> None:
     assert problem(api.call("PUT", PATH, body)) == (422, [field])
+
+
+def test_set_quotas_at_once_loses_none(api: Api) -> None:
+    given = {"quota_triggers": 7, "quota_inflight": 9, "quota_dispatch_per_s": 11}
+    with ThreadPoolExecutor(len(given)) as pool:
+        answers = list(pool.map(lambda field: api.call("PUT", PATH, {field: given[field]}), given))
+    assert [answer.status_code for answer in answers] == [200] * len(given)
+    tenant = api.json("GET", f"/v1/tenants/{TENANT}")
+    assert {field: tenant[field] for field in given} == given
