@@ -26,6 +26,9 @@ def main(pages: tuple[Path, ...]) -> None:
         )
         lines = ", ".join(str(each.block.line) for each in wrong)
         click.echo(f"{page.name}: {f'rewrote the blocks at {lines}' if wrong else 'all true'}")
+        for each in wrong:
+            if each.problem is not None:
+                click.echo(f"{page.name}:{each.block.line}: {each.problem}")
 
 
 if __name__ == "__main__":

@@ -20,14 +20,15 @@ PLAYED: Final = ("console", "http")
 
 
 class Played(NamedTuple):
-    """A block, and what it holds when it is true."""
+    """A block, and what it holds when it is true; `problem` is what no rewriting mends."""
 
     block: Block
     actual: str
+    problem: str | None = None
 
     @property
     def is_true(self) -> bool:
-        return agrees(self.block.content, self.actual)
+        return self.problem is None and agrees(self.block.content, self.actual)
 
 
 def play(text: str) -> list[Played]:
@@ -57,7 +58,8 @@ def _difference(path: str, played: Played) -> str:
         "what came",
         lineterm="",
     )
-    return "\n".join(lines)
+    told = [] if played.problem is None else [f"{path}:{played.block.line}: {played.problem}"]
+    return "\n".join((*told, *lines))
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class _Performance:
             return
         self.block = part
         if part.language == "console":
-            yield Played(part, self._console(part))
+            yield self._console(part)
         elif part.language == "http":
             is_request = part.content.startswith("POST ")
             text = self._request() if is_request else self._answer()
@@ -93,19 +95,17 @@ class _Performance:
         else:
             direct(self.shell.stage, cue.text)
 
-    def _console(self, block: Block) -> str:
-        texts = []
+    def _console(self, block: Block) -> Played:
+        texts, problems = [], []
         exchanges = exchanges_of(block)
         for at, exchange in enumerate(exchanges):
             printed = self.shell.run(self.stand_ins.reveal(exchange.command))
             wanted = self.fails and at == len(exchanges) - 1
-            assert (printed.code != 0) == wanted, (
-                f"line {block.line}: `{exchange.command}` ended with {printed.code}: "
-                f"{printed.output}"
-            )
+            if (printed.code != 0) != wanted:
+                problems.append(f"`{exchange.command}` ended with {printed.code}")
             texts.append(exchange.typed + "\n" + self.stand_ins.hide(printed.output))
         self.fails = False
-        return "".join(texts)
+        return Played(block, "".join(texts), "; ".join(problems) or None)
 
     def _answer(self) -> str:
         assert self.shell.answer is not None, "no request went before"

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import adapters.clock_fixed
+import punctual.actor
 import punctual.client
 import punctual.commands.follow
 import punctual.commands.status
@@ -27,14 +28,16 @@ from punctual.api_host import services_of
 from punctual.credentials import ensure_local_token
 from punctual.data_folder import STORE_FILE, DataFolder, open_data_folder
 from punctual.local_files import ToldServer, forget_server, tell_server
+from punctual.relay import Relay
 from punctual.transports import Answer, AppTransport, NoAnswer
 from scheduling.instants import SECOND_US
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_target import Answer as TargetAnswer
-from tests.support.service import Service
+from tests.support.service import EPSILON_US, Service
 
 TOLD: Final = ToldServer("http://127.0.0.1:8400", "the-stage")
 DATA: Final = ".punctual"
+_YOU: Final = SimpleNamespace(pw_name="you")
 # A server that works takes its time, so that no page shows an answer after 0 ms.
 ANSWERED: Final = TargetAnswer(after_us=38_000, lasts_us=None)
 
@@ -49,6 +52,7 @@ class Stage:
     service: Service | None = None
     running: str | None = None
     app: AppTransport | None = None
+    relay: Relay | None = None
     answer: TargetAnswer = ANSWERED
     starts: int = 0
     on_close: ExitStack = field(default_factory=ExitStack)
@@ -67,6 +71,8 @@ class Stage:
         if self.service is not None:
             self.service.advance_to(until_us)
         self.clock.advance(until_us - self.now_us)
+        if self.relay is not None:
+            self.relay.step()
 
     def start(self) -> None:
         """What `punctual up` starts, beside the API: somebody decides and sends."""
@@ -84,13 +90,13 @@ class Stage:
         if self.service is not None and self.running is not None:
             self.service.stop(self.running)
         forget_server(self.data, TOLD)
-        self.app = self.running = None
+        self.app = self.relay = self.running = None
 
     def die(self) -> None:
         """As the machine loses its power."""
         if self.service is not None and self.running is not None:
             self.service.kill(self.running)
-        self.app = self.running = None
+        self.app = self.relay = self.running = None
 
     def serve(self, folder: DataFolder) -> Any:
         """Serve the API of the folder; what stands for the server."""
@@ -103,6 +109,7 @@ class Stage:
         self.app = AppTransport(create_app(services, health=health), close=lambda: None)
         for close in (served.close, health.close, self.app.close):
             self.on_close.callback(close)
+        self.relay = Relay(served.store, served.events, self.clock)
         tell_server(folder.path, TOLD)
         return SimpleNamespace(url=TOLD.url, services=services)
 
@@ -167,9 +174,10 @@ def staged(folder: Path, *, starts_us: int) -> Iterator[Stage]:
         undo.enter_context(_in_utc())
         for place, name, stand_in in (
             (adapters.clock_fixed, "FixedClock", lambda **_: stage.clock),
-            (up, "FixedClock", lambda **_: stage.clock),
+            (up, "FixedClock", lambda **_: ManualClock(stage.now_us, stage.now_us, EPSILON_US)),
             (up, "serving", serving),
             (up, "LocalService", service),
+            (punctual.actor, "pwd", SimpleNamespace(getpwuid=lambda _: _YOU)),
             (follow, "time", SimpleNamespace(sleep=stage.follow)),
             (punctual.client, "NetworkTransport", lambda *_, **__: _Network(stage)),
             (punctual.commands.status, "NetworkTransport", lambda *_, **__: _Network(stage)),

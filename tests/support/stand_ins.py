@@ -1,15 +1,14 @@
 """One rule for what differs from run to run: a page shows a stand-in.
 
-Each new token, secret, signature or token's id of a run takes the next stand-in of its kind, in the
-order in which they come; the user and the versions are always the same. Commands of a page may use
-the stand-ins: they are exchanged back before the command runs.
+Each new token, secret, signature or token's id of a run takes the next stand-in of its kind, in
+the order in which they come; the versions are always the same. Commands of a page may use the
+stand-ins: they are exchanged back before the command runs. The stage's user is always `you`.
 """
 
 import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from punctual.actor import local_actor
 from punctual.version import __version__
 from scheduling.zones import tzdata_version
 
@@ -21,7 +20,6 @@ _DRAWN: Final = (
     (re.compile(r"\bk[0-9a-f]{12}\b"), "k00000000000{}"),
 )
 _FIXED: Final = (
-    (re.compile(rf"\b{re.escape(local_actor())}\b"), "cli:you"),
     (re.compile(rf"\b(punctual[ /]){re.escape(__version__)}\b"), r"\g<1>0.1.0"),
     (re.compile(rf"\b(tzdata(?:_version)?\W+){tzdata_version()}\b"), r"\g<1>2026a"),
 )
