@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +46,8 @@ class Large:
 def fill(data: Path, *, triggers: int, now_us: int) -> None:
     """So many daily triggers in a data folder, none of them due within the hour.
 
-    Written as rows, without waiting for the disk: by the API they would take an hour.
+    Written as rows, in the order of the file and without waiting for the disk: by the API they
+    would take an hour.
     """
     database = SqliteDatabase(data / STORE_FILE, synchronous="OFF")
     with closing(database):
@@ -55,10 +57,14 @@ def fill(data: Path, *, triggers: int, now_us: int) -> None:
             payload_keys=TinkPayloadKeys(data / KEYS_FOLDER),
             tzdata_version=tzdata_version(),
         )
+        named = (
+            (trigger_id_of(TENANT, _name(each), generation=0), each) for each in range(triggers)
+        )
+        ordered = sorted(named)
         for first in range(0, triggers, _BATCH):
-            with database.write() as connection:
-                numbers = range(first, min(first + _BATCH, triggers))
-                _insert(connection, context, numbers, now_us=now_us)
+            batch = ordered[first : first + _BATCH]
+            with context.versions.changing(), database.write() as connection:
+                _insert(connection, context, batch, now_us=now_us)
 
 
 async def start(data: Path, *, watched_s: float) -> Large:
@@ -99,15 +105,18 @@ async def _get(session: aiohttp.ClientSession, path: str) -> None:
 
 
 def _insert(
-    connection: sqlite3.Connection, context: SqliteContext, numbers: range, *, now_us: int
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    batch: Sequence[tuple[str, int]],
+    *,
+    now_us: int,
 ) -> None:
     sql = context.sql
-    for number in numbers:
-        name, schedule = f"n{number:07}", _schedule(number, now_us)
-        key = (TENANT, trigger_id_of(TENANT, name, generation=0))
-        partition_id = partition_of(key[1])
+    for trigger_id, number in batch:
+        key, schedule = (TENANT, trigger_id), _schedule(number, now_us)
+        partition_id = partition_of(trigger_id)
         connection.execute(
-            sql["registry_insert_trigger"], (*key, name, partition_id, now_us, now_us)
+            sql["registry_insert_trigger"], (*key, _name(number), partition_id, now_us, now_us)
         )
         insert_version(
             connection,
@@ -127,7 +136,11 @@ def _insert(
             sql["rebuild_insert_row"],
             (*key, partition_id, 1, 1, now_us, now_us, due_us, None, 0),
         )
-    connection.execute(sql["registry_add_live"], (len(numbers), TENANT))
+    connection.execute(sql["registry_add_live"], (len(batch), TENANT))
+
+
+def _name(number: int) -> str:
+    return f"n{number:07}"
 
 
 def _schedule(number: int, now_us: int) -> str:
