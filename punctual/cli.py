@@ -67,6 +67,7 @@ SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Share": {
         "tenants": Entry("tenants", "tenants", "List tenants with their quotas, or make one."),
         "targets": Entry("targets", "targets", "List targets, or change them."),
+        "calendars": Entry("calendars", "calendars", "List exclusion calendars, or change them."),
         "quota": Entry("policy", "quota", "Show what a tenant may have and send, or set it."),
         "token": Entry(
             "tokens", "token", "Make, list and revoke the tokens that callers of the API send."

@@ -12,9 +12,21 @@ class ListingGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
-        if not is_named and not ctx.resilient_parsing:
+        # A shell's TAB may still be in the group's own name: see `shell_complete`.
+        if not is_named and (args or not ctx.resilient_parsing):
             args = [_LIST, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The commands, and what stands in the place of the first of them for `list`."""
+        listing = self.commands[_LIST]
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            return listing.shell_complete(ctx, incomplete)
+        for parameter in listing.params:
+            if isinstance(parameter, click.Argument):
+                return [*found, *parameter.shell_complete(ctx, incomplete)]
+        return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in super().list_commands(ctx) if name != _LIST]

@@ -15,6 +15,7 @@ from control_api.answers.zone_times import (
     wall_text,
 )
 from punctual.commands.common import Refusal, json_option, now_us, say_json, suggestion
+from punctual.commands.completing import complete_zone
 from punctual.commands.tables import Cell, Column, print_table
 from scheduling import InvalidRecurrence, Recurrence, compile_recurrence, tzdata_version, zone_names
 from scheduling.vocabulary import FoldRule, GapRule
@@ -24,7 +25,13 @@ _HOW_TO_QUOTE: Final = 'put each expression in quotes, as in "0 9 * * MON-FRI"'
 
 @click.command()
 @click.argument("expressions", metavar="EXPR...", nargs=-1, required=True)
-@click.option("--zone", required=True, metavar="ZONE", help="IANA zone, such as Europe/Berlin.")
+@click.option(
+    "--zone",
+    required=True,
+    metavar="ZONE",
+    shell_complete=complete_zone,
+    help="IANA zone, such as Europe/Berlin.",
+)
 @click.option("--name", metavar="TENANT/NAME", help="The trigger's, which H is derived from.")
 @click.option("--from", "from_text", metavar="T", help="Start after this time  [default: now]")
 @click.option(

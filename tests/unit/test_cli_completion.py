@@ -36,6 +36,10 @@ def offered(line: str, **environment: str) -> list[str]:
         pytest.param("punctual targets ver", ["verify"], id="command_of_a_group"),
         pytest.param("punctual pause --no", ["--note"], id="option"),
         pytest.param("punctual resume x --policy fire", ["fire_once_now", "fire_all"], id="choice"),
+        pytest.param("punctual fires --state re", ["ready", "refused"], id="state"),
+        pytest.param("punctual fires --exp", ["--expand"], id="option_of_a_list"),
+        pytest.param("punctual fires sh", ["show"], id="command_of_a_list"),
+        pytest.param("punctual preview x --zone UT", ["UTC"], id="zone"),
         pytest.param("punctual token create --grant au", ["author", "auditor"], id="grant"),
         pytest.param(
             "punctual import crontab f --zone europe/berl",
@@ -56,6 +60,7 @@ def test_completion_offers_what_fits(line: str, words: list[str]) -> None:
         "punctual quota ac",
         "punctual targets secret acme/",
         "punctual pause --tenant ac",
+        "punctual fires ac",
         "punctual delete --server http://127.0.0.1:1 x",
         "punctual delete --server nonsense x",
     ],
