@@ -1,4 +1,4 @@
-"""The little shell of a page: `punctual`, `curl` and `cat`, variables, and `> FILE`.
+"""The little shell of a page: `punctual`, `curl` and `cat`, and variables.
 
 Each command prints what it would print into a pipe, stdout and stderr as they come.
 """
@@ -58,9 +58,6 @@ class Shell:
     def run(self, line: str) -> Printed:
         """One command line, perhaps of several lines. ValueError for what this shell has not."""
         words = shlex.split(self._expanded(line.replace("\\\n", " ")), comments=True)
-        target = None
-        if ">" in words:
-            *words, _, target = words
         local = {}
         while words and (match := _ASSIGNMENT.fullmatch(words[0])):
             local[match[1]] = match[2]
@@ -68,11 +65,7 @@ class Shell:
         if words[:1] == ["export"]:
             self.variables |= dict(each.split("=", 1) for each in words[1:])
             return Printed("", 0)
-        printed = self._call(words, self.variables | local)
-        if target is None:
-            return printed
-        (self.stage.folder / target).write_text(printed.output)
-        return Printed("", printed.code)
+        return self._call(words, self.variables | local)
 
     def _expanded(self, line: str) -> str:
         """Variables hold nothing that would have to be quoted."""
