@@ -3,11 +3,13 @@
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 SHOWN_AFTER_S: Final = 2.0
+_LABEL_EVERY_S: Final = 0.1
 
 Advance = Callable[[float], None]
 
@@ -45,67 +47,32 @@ def progress_bar(
 
 
 @contextmanager
-def turning(label: str, *, after_s: float = SHOWN_AFTER_S) -> Iterator[Callable[[str], None]]:
-    """A turning sign beside a text, where nobody knows how much is still to do.
+def waiting(label: str, *, shown_after_s: float = SHOWN_AFTER_S) -> Iterator[Callable[[str], None]]:
+    """For what cannot tell how far it is: after a while, that it goes on, and for how long.
 
-    Call what it gives with another text.
+    Call what it gives with another label.
     """
     if not sys.stderr.isatty():
         yield lambda text: None
         return
-    lock = threading.Lock()
-    text, status = label, None
-
-    def show() -> None:
-        nonlocal status
-        from rich.console import Console
-
-        with lock:
-            status = Console(stderr=True).status(text)
-            status.start()
-
-    def tell(new: str) -> None:
-        nonlocal text
-        with lock:
-            text = new
-            if status is not None:
-                status.update(new)
-
-    timer = threading.Timer(after_s, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield tell
-    finally:
-        timer.cancel()
-        timer.join()
-        if status is not None:
-            status.stop()
-
-
-@contextmanager
-def waiting(label: str, *, shown_after_s: float = SHOWN_AFTER_S) -> Iterator[None]:
-    """For what cannot tell how far it is: after a while, that it goes on, and for how long."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    ended = threading.Event()
-    thread = threading.Thread(target=_spin, args=(label, shown_after_s, ended), daemon=True)
+    labels, ended = deque([label], maxlen=1), threading.Event()
+    thread = threading.Thread(target=_spin, args=(labels, shown_after_s, ended), daemon=True)
     thread.start()
     try:
-        yield
+        yield labels.append
     finally:
         ended.set()
         thread.join()
 
 
-def _spin(label: str, shown_after_s: float, ended: threading.Event) -> None:
+def _spin(labels: deque[str], shown_after_s: float, ended: threading.Event) -> None:
     if ended.wait(shown_after_s):
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn(label), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(label, total=None)
-        ended.wait()
+        task = progress.add_task(labels[0], total=None)
+        while not ended.wait(_LABEL_EVERY_S):
+            progress.update(task, description=labels[0])

@@ -87,9 +87,10 @@ def published(ask: _Ask, *, after: int, wait: Callable[[], None]) -> Iterator[An
         page = ask(after=after, limit=PAGE_ROWS)
         _tell_forgotten(after, page["kept_after"])
         yield from page["items"]
-        if page["next_after"] == after:
+        reached = max(page["next_after"], page["kept_after"])
+        if reached == after:
             wait()
-        after = page["next_after"]
+        after = reached
 
 
 def _show(ask: _Ask, tenant: str | None, *, after: int | None, limit: int, as_json: bool) -> None:

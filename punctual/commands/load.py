@@ -18,7 +18,7 @@ from punctual.commands.naming import path_of
 from punctual.commands.reading import scoped, sole_tenant
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text, instant_text
-from punctual.progress import turning
+from punctual.progress import waiting
 from scheduling.instants import from_text
 from schemas.printable import printable
 
@@ -92,7 +92,7 @@ def hot_seconds(
     """
     with connected(data, server) as client:
         tenant = sole_tenant(client, tenant)
-        with scoped(client, tenant), turning("Counting the instants of a day"):
+        with scoped(client, tenant), waiting("Counting the instants of a day"):
             path = path_of("tenants", tenant, "hot-seconds")
             found = client.get(path, seconds=count, level=level)
     if as_json:

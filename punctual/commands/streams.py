@@ -8,7 +8,7 @@ import click
 
 from punctual.commands.reading import Part
 from punctual.commands.tables import Column, Row, is_terminal, print_table
-from punctual.progress import turning
+from punctual.progress import waiting
 from schemas.printable import printable
 
 _GAP: Final = "  "
@@ -71,7 +71,7 @@ def watched(parts: Iterable[Part], *, noun: str) -> Iterator[Part]:
     rest = iter(parts)
     if is_terminal():
         first = Part([], is_last=True)
-        with turning(f"Reading {noun}"):
+        with waiting(f"Reading {noun}"):
             for first in rest:
                 if first.rows or first.is_last:
                     break
@@ -79,7 +79,7 @@ def watched(parts: Iterable[Part], *, noun: str) -> Iterator[Part]:
         yield from rest
         return
     count = 0
-    with turning(f"Reading {noun}") as tell:
+    with waiting(f"Reading {noun}") as tell:
         for part in rest:
             count += len(part.rows)
             tell(f"Reading {noun}: {count:,} so far")

@@ -73,11 +73,12 @@ def test_cli_lists_every_command_and_needs_none_of_them() -> None:
         pytest.param(
             ("fires", "--limit", "0"),
             "Invalid value for '--limit': 0 is not in the range 1<=x<=10000. "
-            "See: punctual fires --help",
+            "See: punctual fires list --help",
         ),
         pytest.param(
             ("fires", "--follow", "--expand"),
-            "--follow shows what changes from now on, without a window. See: punctual fires --help",
+            "--follow shows what changes from now on, without a window. "
+            "See: punctual fires list --help",
         ),
     ],
 )
@@ -92,7 +93,14 @@ def test_cli_wrong_command_line_is_one_line_and_exit_code_two(
     "arguments",
     [
         ("triggers",),
+        ("triggers", "show", "x"),
         ("fires",),
+        ("fires", "show", "x"),
+        ("fires", "--follow"),
+        ("events",),
+        ("upcoming",),
+        ("backlog",),
+        ("hot-seconds",),
         ("why", "x"),
         ("pause", "x"),
         ("resume", "x"),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from ports.events import EventsPort
 from punctual.commands.events import published
 from scheduling.limits import EVENTS_KEPT_MAX
 from tests.support.command_line import TENANT, CommandLine, command_line, table
-from tests.support.definitions import a_trigger
+from tests.support.definitions import a_target, a_tenant, a_trigger
 from tests.support.published_events import an_event
 from tests.support.scripted_target import BUSY
 
@@ -125,6 +126,29 @@ def test_events_help_names_the_bound_of_the_log(punctual: CommandLine) -> None:
     assert f"keeps the newest {EVENTS_KEPT_MAX:,} events" in " ".join(words)
 
 
+def test_events_of_one_tenant_are_its_newest(punctual: CommandLine) -> None:
+    some_events(punctual)
+    punctual.service.apply(a_tenant("beta"), a_target("beta"), a_trigger("other", tenant_id="beta"))
+    punctual("relay", "--once")
+    assert [each["tenant"] for each in punctual.json("events")] == [*([TENANT] * 3), "beta"]
+    newest = punctual.json("events", "--tenant", TENANT, "--limit", "2")
+    assert [each["offset"] for each in newest] == [2, 3]
+    assert punctual("events", "--tenant", "beta", "--after", "4").stderr == "No events match.\n"
+    assert punctual("events", "--tenant", "bet").stderr == (
+        "punctual: --tenant: there is no tenant 'bet'; did you mean beta?\n"
+    )
+
+
+def page_of(log: EventsPort, after: int) -> dict[str, Any]:
+    """A page as the API answers it."""
+    found = log.read(after=after, limit=500)
+    return {
+        "items": [each.offset for each in found],
+        "next_after": found[-1].offset if found else after,
+        "kept_after": log.kept().after,
+    }
+
+
 def test_published_goes_on_with_what_comes_while_it_waits(log: EventsPort) -> None:
     log.publish([an_event(1), an_event(2)])
     waits: list[int] = []
@@ -133,6 +157,17 @@ def test_published_goes_on_with_what_comes_while_it_waits(log: EventsPort) -> No
         waits.append(len(waits))
         log.publish([an_event(2 + len(waits))])
 
-    found = islice(published(log, after=1, wait=wait), 3)
-    assert [each.event.at_us for each in found] == [2, 3, 4]
+    asked = published(lambda after, limit: page_of(log, after), after=1, wait=wait)
+    assert list(islice(asked, 3)) == [2, 3, 4]
     assert len(waits) == 2
+
+
+def test_published_says_once_what_it_was_too_late_for(
+    log: EventsPort, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.publish([an_event(number) for number in range(1, 9)])  # it keeps five
+    asked = published(
+        lambda after, limit: page_of(log, after), after=1, wait=lambda: pytest.fail("waited")
+    )
+    assert list(islice(asked, 5)) == [4, 5, 6, 7, 8]
+    assert capsys.readouterr().err == "(events 2 to 3 are no longer kept)\n"

@@ -51,7 +51,8 @@ def test_waiting_on_a_terminal_says_for_what(monkeypatch: pytest.MonkeyPatch) ->
     stderr = Terminal(is_one=True)
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setenv("TERM", "xterm")
-    with waiting("Applying", shown_after_s=0.0):
+    with waiting("Reading", shown_after_s=0.0) as tell:
+        tell("Applying")
         assert stderr.is_written.wait(10)
 
 
