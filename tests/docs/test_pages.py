@@ -33,6 +33,12 @@ def test_page_uses_every_file_that_it_shows(page: Path) -> None:
             assert is_kept, f"{name_of(page)}:{part.line}: keep the block with a cue `file NAME`"
 
 
+def test_readme_says_which_question_each_page_answers() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = {name_of(page) for page in PAGES[1:]} | {"docs/adr/README.md", "CONTRIBUTING.md"}
+    assert {page for page in pages if f"({page})" not in readme} == set()
+
+
 def test_pages_with_commands_and_answers_are_on_stage() -> None:
     shown = {page for page in PAGES if any(blocks_of(page.read_text(), *PLAYED))}
     assert shown == set(ON_STAGE)

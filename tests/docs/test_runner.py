@@ -122,6 +122,24 @@ def test_stand_in_of_a_token_means_the_token_in_later_commands() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cue", "told"),
+    [
+        pytest.param("target 503", "503", id="answers with an error"),
+        pytest.param("target 404", "Your endpoint refused acme/job", id="refuses"),
+        pytest.param("target times out", "the last with timeout at", id="times out"),
+        pytest.param("target is away", "connection refused", id="is away"),
+        pytest.param("service stops", "is not decided: it was due 1 m 10 s ago", id="stopped"),
+        pytest.param("service dies", "is not decided: it was due 1 m 10 s ago", id="died"),
+    ],
+)
+def test_cue_sets_what_becomes_of_the_next_fire(cue: str, told: str) -> None:
+    ahead = "<!-- play: until 2026-06-01T09:03:10+00:00 -->\n\n"
+    text = ran("$ export WORD=one") + f"\n<!-- play: {cue} -->\n" + ahead
+    (*_, played) = play(STARTS + text + console("$ punctual why job 2026-06-01T09:02"))
+    assert told in played.actual
+
+
+@pytest.mark.parametrize(
     ("written", "actual", "expected"),
     [
         pytest.param("a\nb\n", "a\nb\n", True, id="equal"),

@@ -3,8 +3,11 @@
     starts T                the page begins at this time, in an empty folder
     file NAME               the block above is the file NAME, in the folder of the commands
     until T                 time passes until then
-    service stops|dies|starts
-    target STATUS | answers after 20s | times out | is away
+    service stops           as by Ctrl-C
+    service dies            as a machine that loses its power
+    target STATUS           what the target answers from now on, as in 503
+    target times out        no answer comes
+    target is away          nobody listens
     follow until T          the next command that follows is ended then, by Ctrl-C
     fails                   the last command of the next block ends with another code than 0
     attempt-token NAME      the variable NAME holds the token of the newest attempt

@@ -1,4 +1,4 @@
-"""The little shell of a page: `punctual`, `curl` and `cat`, and variables.
+"""The little shell of a page: `punctual`, `curl` and `cat`, variables and `$(cat FILE)`.
 
 Each command prints what it would print into a pipe, stdout and stderr as they come.
 """
@@ -19,6 +19,7 @@ from punctual.transports import Answer, NoAnswer
 from tests.support.document_stage import TOLD, Stage
 
 _ASSIGNMENT: Final = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+_CONTENT: Final = re.compile(r"\$\(cat ([\w./-]+)\)")
 _VARIABLE: Final = re.compile(r"\$\{?([A-Z_][A-Z0-9_]*)\}?")
 # Not those of the standard library: some have other words from one Python to the next.
 _REASONS: Final = {
@@ -68,7 +69,8 @@ class Shell:
         return self._call(words, self.variables | local)
 
     def _expanded(self, line: str) -> str:
-        """Variables hold nothing that would have to be quoted."""
+        """Variables and files hold nothing that would have to be quoted."""
+        line = _CONTENT.sub(lambda match: (self.stage.folder / match[1]).read_text().strip(), line)
         known = {"PUNCTUAL_SERVER": TOLD.url, **self.variables}
         return _VARIABLE.sub(lambda match: known[match[1]], line)
 
