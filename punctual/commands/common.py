@@ -14,13 +14,11 @@ from punctual.commands.completing import complete_tenant
 
 if TYPE_CHECKING:
     from ports.records import TriggerRecord
-    from ports.registry import RegistryPort
     from ports.store import Store
     from ports.time_authority import TimeAuthorityPort
     from punctual.client import ApiClient
 
 PAGE_ROWS: Final = 500
-_NAMES_SEARCHED_MAX: Final = 5_000  # for a suggestion; more names are not looked through
 _NAMES_SHOWN_MAX: Final = 5
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -149,46 +147,9 @@ def now_us() -> int:
     return clock().now().earliest_us
 
 
-def find_trigger(registry: "RegistryPort", text: str, tenant: str | None = None) -> "TriggerRecord":
-    """The one trigger of a NAME, a TENANT/NAME or an id; Refusal says what there is instead."""
-    before, slash, name = text.rpartition("/")
-    if slash and tenant not in (None, before):
-        raise Refusal(f"--tenant: {tenant} contradicts {text}; leave one of them out")
-    tenant = before if slash else tenant
-    found = registry.find_triggers(name, tenant_id=tenant)
-    named = [trigger for trigger in found if trigger.name == name] or found
-    if len(named) == 1:
-        return named[0]
-    if named:
-        names = sorted(qualified_name(trigger) for trigger in named)
-        raise Refusal(f"trigger: {name!r} is the name of several: {or_words(names)}; name one")
-    raise Refusal(_unknown_trigger(registry, text, tenant))
-
-
-def check_tenant(registry: "RegistryPort", tenant: str | None) -> None:
-    """Refusal for a tenant that there is not; an empty list would look like an answer."""
-    known = [each.tenant_id for each in registry.tenants()]
-    if tenant is not None and tenant not in known:
-        raise Refusal(f"--tenant: there is no tenant {tenant!r}{suggestion(tenant, known)}")
-
-
 def qualified_name(trigger: "TriggerRecord") -> str:
     """TENANT/NAME."""
     return f"{trigger.tenant_id}/{trigger.name}"
-
-
-def all_triggers(
-    registry: "RegistryPort", tenant: str | None = None, *, limit: int
-) -> "list[TriggerRecord]":
-    """Up to `limit` triggers by tenant and name, read in pages."""
-    found: list[TriggerRecord] = []
-    while len(found) < limit:
-        after = (found[-1].tenant_id, found[-1].name) if found else None
-        page = registry.triggers(tenant, after=after, limit=min(PAGE_ROWS, limit - len(found)))
-        found += page
-        if len(page) < PAGE_ROWS:
-            break
-    return found
 
 
 def suggestion(word: str, words: Sequence[str]) -> str:
@@ -246,21 +207,10 @@ def _server_url(ctx: click.Context, parameter: click.Parameter, value: str | Non
     except ValueError:
         is_good = False
     if not is_good or parts.query or parts.fragment or parts.username is not None:
-        raise click.BadParameter(f"{value!r} is no URL of a server: write it as http://HOST:PORT")
+        # What stands before an @ may be a password.
+        shown = "this" if "@" in value else repr(value)
+        raise click.BadParameter(f"{shown} is no URL of a server: write it as http://HOST:PORT")
     return value.rstrip("/")
-
-
-def _unknown_trigger(registry: "RegistryPort", text: str, tenant: str | None) -> str:
-    tenants = [each.tenant_id for each in registry.tenants()]
-    if tenant is not None and tenant not in tenants:
-        return f"tenant: there is no tenant {tenant!r}{suggestion(tenant, tenants)}"
-    known = all_triggers(registry, tenant, limit=_NAMES_SEARCHED_MAX)
-    if not known:
-        whose = "no triggers yet" if tenant is None else f"no triggers of {tenant}"
-        return f"trigger: there are {whose}; add some with `punctual up --manifest FILE`"
-    if "/" in text:
-        return f"trigger: no {text!r}{suggestion(text, [qualified_name(each) for each in known])}"
-    return f"trigger: no {text!r}{suggestion(text, [each.name for each in known])}"
 
 
 def _note(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
