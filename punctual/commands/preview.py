@@ -165,27 +165,26 @@ def _cells(recurrence: Recurrence, instant_us: int) -> list[str | Cell]:
 
 
 def _json(found: Preview) -> dict[str, Any]:
+    """The body that the API answers of a schedule without smear."""
     recurrence, zone = found.recurrence, found.recurrence.zone
     expression = recurrence.expression
     return {
-        "expressions": [expression] if isinstance(expression, str) else list(expression),
+        "says": recurrence.describe(),
+        "schedule": [expression] if isinstance(expression, str) else list(expression),
         "zone": zone,
-        "gap": recurrence.gap.value,
-        "fold": recurrence.fold.value,
-        "description": recurrence.describe(),
         "instants": [
             {
                 "scheduled_instant": instant_json(each),
                 "local": local_text(zone, each),
+                "offset": offset_text(zone, each),
                 "weekday": wall_text(zone, each, weekday=True)[:3],
+                "due_at": instant_json(each),
+                "due_latest": instant_json(each),
                 "mark": mark_of(recurrence, each),
             }
             for each in found.instants_us
         ],
         "odd_nights": [night.json() for night in found.nights],
-        "second_opinion": {
-            "agrees_or_explained": found.opinion.agrees,
-            "text": found.opinion.text,
-        },
+        "second_opinion": found.opinion._asdict(),
         "tzdata_version": tzdata_version(),
     }

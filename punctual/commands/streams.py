@@ -2,16 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import click
 
 from punctual.commands.reading import Part
-from punctual.commands.tables import Column, Row, is_terminal, print_table
+from punctual.commands.tables import Column, PlainTable, Row, is_terminal, print_table
 from punctual.progress import waiting
-from schemas.printable import printable
-
-_GAP: Final = "  "
 
 
 class Table(Protocol):
@@ -37,7 +34,7 @@ def print_parts(parts: Iterable[Part], table_of: Callable[[Part], Table]) -> int
     rows says which columns all of them have.
     """
     table: Table | None = None
-    plain: _PlainTable | None = None
+    plain: PlainTable | None = None
     count = 0
     for part in parts:
         if not part.rows:
@@ -49,7 +46,7 @@ def print_parts(parts: Iterable[Part], table_of: Callable[[Part], Table]) -> int
             print_table(table.columns, rows)
             continue
         if plain is None:
-            plain = _PlainTable(table.columns, rows)
+            plain = PlainTable(table.columns, rows)
             click.echo(plain.header())
         click.echo("\n".join(map(plain.line, rows)))
     return count
@@ -84,34 +81,3 @@ def watched(parts: Iterable[Part], *, noun: str) -> Iterator[Part]:
             count += len(part.rows)
             tell(f"Reading {noun}: {count:,} so far")
             yield part
-
-
-class _PlainTable:
-    """Lines for a pipe: the columns are as wide as the first rows need them."""
-
-    def __init__(self, columns: Sequence[Column], rows: Sequence[Row]) -> None:
-        self._columns = columns
-        shown = [[printable(_text(each)) for each in row] for row in rows]
-        self._widths = [
-            max(len(text) for text in (column.title, *(row[at] for row in shown)))
-            for at, column in enumerate(columns)
-        ]
-
-    def header(self) -> str:
-        return self.line([column.title for column in self._columns])
-
-    def line(self, row: Row) -> str:
-        texts = (
-            text.rjust(width) if column.right else text.ljust(width)
-            for text, width, column in zip(
-                (printable(_text(each)) for each in row),
-                self._widths,
-                self._columns,
-                strict=True,
-            )
-        )
-        return _GAP.join(texts).rstrip()
-
-
-def _text(cell: str | tuple[str, str]) -> str:
-    return cell if isinstance(cell, str) else cell[0]

@@ -64,6 +64,9 @@ def render_table(
     columns: Sequence[Column], rows: Sequence[Row], *, width: int | None, styled: bool
 ) -> tuple[str, list[str]]:
     """The lines of a table, and the titles of columns that did not fit. Width None: no limit."""
+    if width is None and not styled:
+        plain = PlainTable(columns, rows)
+        return "\n".join((plain.header(), *map(plain.line, rows))), []
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -96,6 +99,30 @@ def render_table(
     console.print(table)
     lines = [line.rstrip() for line in target.getvalue().splitlines()]
     return "\n".join(lines), [column.title for at, column in enumerate(columns) if at not in shown]
+
+
+class PlainTable:
+    """Lines for a pipe: each column is as wide as these rows need it, for rows that follow too.
+
+    Without the library, which takes longer to import than most commands to answer.
+    """
+
+    def __init__(self, columns: Sequence[Column], rows: Sequence[Row]) -> None:
+        self._columns = columns
+        cells = [[_cell(each) for each in row] for row in rows]
+        self._widths = [_column_width(columns, cells, at) for at in range(len(columns))]
+
+    def header(self) -> str:
+        return self.line([column.title for column in self._columns])
+
+    def line(self, row: Row) -> str:
+        """One row, without blanks at its end."""
+        texts = []
+        for given, width, column in zip(row, self._widths, self._columns, strict=True):
+            text = _cell(given).text
+            blanks = " " * (width - _text_width(text))
+            texts.append(blanks + text if column.right else text + blanks)
+        return (" " * _GAP).join(texts).rstrip()
 
 
 def _cell(given: str | Cell) -> Cell:
@@ -142,6 +169,13 @@ def _natural_width(
 
 
 def _column_width(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], at: int) -> int:
+    return max(_text_width(text) for text in [columns[at].title, *(row[at].text for row in cells)])
+
+
+def _text_width(text: str) -> int:
+    """In cells of a terminal: some characters take two."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
-    return max(cell_len(text) for text in [columns[at].title, *(row[at].text for row in cells)])
+    return cell_len(text)

@@ -1,10 +1,13 @@
 """POST a preview."""
 
+import json
 from typing import Any, ClassVar
 
 import pytest
+from click.testing import CliRunner
 
 from ports.principals import GrantKind
+from punctual.cli import cli
 from scheduling import tzdata_version
 from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
 from tests.support.ladder import ReadLadder
@@ -152,3 +155,31 @@ def test_preview_calendars_of_another_tenant_are_not_told(api: Api) -> None:
     api.json("PUT", f"/v1/tenants/{OTHER}/calendars/theirs", {"dates": ["2026-05-01"]})
     body = {**BODY, "tenant": OTHER, "calendars": ["theirs"]}
     assert problem(api.call("POST", PATH, body, by="reader")) == (404, ["tenant"])
+
+
+@pytest.mark.parametrize(
+    ("schedule", "options"),
+    [
+        pytest.param("30 2 * * *", ("--gap", "skip", "--fold", "both"), id="rules"),
+        pytest.param("every 15m", (), id="interval"),
+        pytest.param("H H * * *", ("--name", f"{TENANT}/digest"), id="hashed"),
+    ],
+)
+def test_preview_without_a_server_prints_what_the_api_answers(
+    api: Api, schedule: str, options: tuple[str, ...]
+) -> None:
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    tenant, _, name = given.get("--name", "").partition("/")
+    body = {
+        "schedule": schedule,
+        "zone": "Europe/Berlin",
+        "gap": given.get("--gap"),
+        "fold": given.get("--fold"),
+        "tenant": tenant or None,
+        "name": name or None,
+        "count": 40,
+    }
+    told = api.json("POST", PATH, {key: value for key, value in body.items() if value is not None})
+    arguments = ["preview", schedule, "--zone", "Europe/Berlin", "--count", "40", "--json"]
+    done = CliRunner().invoke(cli, [*arguments, *options], obj=api.clock)
+    assert json.loads(done.stdout) == told

@@ -86,7 +86,7 @@ def test_reading_over_the_network_gives_what_the_service_did(
 
 
 def test_reading_from_a_running_service_imports_no_server(up: ServiceProcess, data: Path) -> None:
-    heavy = {"httpx2", "fastapi", "starlette", "pydantic", "asyncio", "sqlite3", "tink", "yaml"}
+    heavy = {"httpx2", "fastapi", "starlette", "pydantic", "asyncio", "sqlite3", "tink", "rich"}
     assert [each for each in READING if imported_by(*each, "--data", str(data)) & heavy] == []
 
 

@@ -85,7 +85,7 @@ def test_preview_names_the_odd_nights_of_the_coming_year() -> None:
 
 def test_preview_takes_several_expressions_as_one_schedule() -> None:
     found = preview_json("0 9 * * *", "@daily", "--zone", "UTC", "--count", "3")
-    assert found["expressions"] == ["0 9 * * *", "@daily"]
+    assert found["schedule"] == ["0 9 * * *", "@daily"]
     assert [each["scheduled_instant"] for each in found["instants"]] == [
         "2026-06-01T09:00:00Z",
         "2026-06-02T00:00:00Z",
@@ -94,7 +94,7 @@ def test_preview_takes_several_expressions_as_one_schedule() -> None:
 
 
 def test_preview_puts_words_that_the_shell_took_apart_together() -> None:
-    assert preview_json("every", "15m", "--zone", "UTC")["expressions"] == ["every 15m"]
+    assert preview_json("every", "15m", "--zone", "UTC")["schedule"] == ["every 15m"]
 
 
 def test_preview_derives_h_from_the_name() -> None:

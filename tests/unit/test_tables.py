@@ -80,3 +80,9 @@ def test_table_shows_markup_as_it_is_and_control_characters_not_at_all() -> None
 )
 def test_printable_replaces_what_steers_a_terminal(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_table_without_a_limit_counts_wide_characters_twice() -> None:
+    columns = (Column("name"), Column("n", right=True))
+    text, _ = render_table(columns, [("日本", "1"), ("ab", "2")], width=None, styled=False)
+    assert text.splitlines() == ["name  n", "日本  1", "ab    2"]
