@@ -13,7 +13,8 @@ from ports.principals import GrantKind
 from ports.records import AuditRecord
 from schemas.manifest_fields import name_problem
 
-_ETAG: Final = re.compile(r'"(?:([tc][0-9a-f]{1,64})\.)?([0-9]{1,12})"')
+ETAG_PATTERN: Final = r'"(?:([tc][0-9a-f]{1,64})[.])?([0-9]{1,12})"'
+_ETAG: Final = re.compile(ETAG_PATTERN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,9 @@ from fastapi import APIRouter
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
+from control_api.call import ETAG_PATTERN
 from control_api.problems import MEDIA_TYPE
+from scheduling.limits import HEADER_CHARS_MAX
 from schemas.api.common import Problem
 from schemas.manifest_fields import NAME_SCHEMA
 
@@ -48,11 +50,21 @@ _SCHEMES: Final = {
         "description": "The token that came with the attempt, in its Authorization header",
     },
 }
-_PATH_NAMES: Final = frozenset({"tenant", "target", "calendar", "name"})
-_HEADERS: Final = {
-    "if-match": "If-Match",
-    "if-none-match": "If-None-Match",
-    "idempotency-key": "Idempotency-Key",
+_PATH_SCHEMAS: Final[dict[str, dict[str, Any]]] = {
+    **dict.fromkeys(("tenant", "target", "calendar", "name"), NAME_SCHEMA),
+    "fire_key": {
+        "type": "string",
+        "pattern": "^[a-z0-9._-]{1,128}~t[0-9a-f]{1,64}~(0|-?[1-9][0-9]{0,17})~(0|[1-9][0-9]{0,8})$",
+        "example": "acme~t4f0c1d2e3f4a5b6c7d8e~1798131600000000~0",
+    },
+}
+_HEADERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "if-match": ("If-Match", {"type": "string", "pattern": f"^({ETAG_PATTERN}|[*])$"}),
+    "if-none-match": ("If-None-Match", {"type": "string", "enum": ["*"]}),
+    "idempotency-key": (
+        "Idempotency-Key",
+        {"type": "string", "pattern": "^[ -~]+$", "minLength": 1, "maxLength": HEADER_CHARS_MAX},
+    ),
 }
 _ETAG: Final = {"description": "For If-Match", "schema": {"type": "string"}}
 _LOCATION: Final = {"description": "Of what was made", "schema": {"type": "string"}}
@@ -127,10 +139,9 @@ def _complete(operation: dict[str, Any], route: APIRoute, refusals: dict[str, An
 def _complete_parameter(parameter: dict[str, Any]) -> None:
     schema = parameter["schema"]
     if parameter["in"] == "header":
-        parameter["name"] = _HEADERS[parameter["name"]]
-        parameter["schema"] = {"type": "string"}
-    elif parameter["in"] == "path" and parameter["name"] in _PATH_NAMES:
-        parameter["schema"] = dict(NAME_SCHEMA)
+        parameter["name"], parameter["schema"] = _HEADERS[parameter["name"]]
+    elif parameter["in"] == "path" and parameter["name"] in _PATH_SCHEMAS:
+        parameter["schema"] = dict(_PATH_SCHEMAS[parameter["name"]])
     elif parameter["in"] == "query" and "anyOf" in schema:
         # Left out is what null means here: nobody can send one.
         given = [each for each in schema["anyOf"] if each != {"type": "null"}]
