@@ -20,6 +20,8 @@ from punctual.logs import LEVELS, configure_logs
     "--port",
     type=click.IntRange(0, 65535),
     default=8400,
+    envvar="PUNCTUAL_PORT",
+    show_envvar=True,
     show_default=True,
     help="0 takes a free one.",
 )

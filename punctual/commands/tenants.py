@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import click
 
+from punctual.commands.asking import confirmed, stands_at_terminal
 from punctual.commands.common import api_options, connected, hint, json_option, say_json
 from punctual.commands.completing import complete_tenant
 from punctual.commands.naming import check_tenant, path_of, read_or_none
@@ -81,6 +82,29 @@ def put(tenant: str, smear_s: int | None, data: Path, server: str | None, as_jso
         click.echo(f"{tenant} is there already; nothing changed.")
     else:
         click.echo(f"Set {tenant}: smear {before.body['smear_s']} s → {after['smear_s']} s.")
+
+
+@tenants.command(name="delete-payloads")
+@click.argument("tenant", shell_complete=complete_tenant)
+@click.option("--yes", is_flag=True, help="Do it without being asked.")
+@api_options
+@json_option
+def delete_payloads(tenant: str, yes: bool, data: Path, server: str | None, as_json: bool) -> None:
+    """Delete a tenant's key: its payloads and signing secrets can never be read again.
+
+    Fires that carry a payload end as cancelled, and triggers have to be put again. A backup that
+    was made before still holds the key.
+    """
+    if not yes and not stands_at_terminal():
+        raise click.UsageError("This cannot be undone: say --yes where nobody can be asked.")
+    with connected(data, server) as client:
+        check_tenant(client, tenant, field="tenant")
+        confirmed(f"This deletes every payload and secret of {tenant}, for good.", yes=yes)
+        body = client.send("POST", path_of("tenants", tenant) + "/payload-key:delete")
+    if as_json:
+        say_json(body)
+        return
+    click.echo(f"Deleted the key of {tenant}: its payloads and secrets cannot be read any more.")
 
 
 def _list(data: Path, server: str | None, as_json: bool) -> None:

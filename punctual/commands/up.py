@@ -85,6 +85,8 @@ class UpOptions:
     "--port",
     type=click.IntRange(0, 65535),
     default=API_PORT,
+    envvar="PUNCTUAL_PORT",
+    show_envvar=True,
     show_default=True,
     help="Port of the API; 0 takes any free one.",
 )

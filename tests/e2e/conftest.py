@@ -26,6 +26,12 @@ def ledger(data: Path) -> LedgerFile:
     return LedgerFile(data)
 
 
+@pytest.fixture(autouse=True)
+def _any_free_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several services run at a time here: none takes the port that all would share."""
+    monkeypatch.setenv("PUNCTUAL_PORT", "0")
+
+
 @pytest.fixture
 def receiver() -> Iterator[HttpReceiver]:
     """Answers 200 at once; a signature that did not verify fails the test."""

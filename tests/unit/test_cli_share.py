@@ -240,3 +240,14 @@ def test_grants_on_an_unknown_tenant_suggest_one(punctual: CommandLine) -> None:
     assert punctual("grants", "add", "ci", "policy:acne").stderr == (
         "punctual: grant: there is no tenant 'acne'; did you mean acme?\n"
     )
+
+
+def test_tenants_delete_payloads_asks_where_nobody_can_answer(punctual: CommandLine) -> None:
+    refused = punctual("tenants", "delete-payloads", "acme")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    done = punctual("tenants", "delete-payloads", "acme", "--yes")
+    assert done.stdout == (
+        "Deleted the key of acme: its payloads and secrets cannot be read any more.\n"
+    )
+    assert newest_actor_and_action(punctual)[1] == "payload_key_deleted"
