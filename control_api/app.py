@@ -1,6 +1,6 @@
 """The application: the routers that one process serves, and how refusals are told."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
 
@@ -30,7 +30,7 @@ from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
 from scheduling.limits import API_THREADS
-from schemas.refusals import message_of
+from schemas.refusals import message_of, shown_key
 
 Part = Literal["management", "history", "privileged", "outcomes"]
 PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
@@ -125,13 +125,21 @@ async def _tell_validation(request: Request, error: Exception) -> JSONResponse:
     fields = []
     for finding in error.errors():
         where, *loc = finding["loc"]
-        name = ".".join(str(step) for step in loc) or str(where)
+        name = _field_name(loc, is_known=finding["type"] != "extra_forbidden") or str(where)
         text = finding["msg"]
         if where == "body" and model is not None:
             text = message_of(model, {**finding, "loc": tuple(loc)})
         fields.append(FieldProblem(name, text))
     detail = "; ".join(f"{each.field}: {each.detail}" for each in fields)
     return _document(ApiProblem(422, "invalid", detail, fields=fields))
+
+
+def _field_name(loc: Sequence[int | str], *, is_known: bool) -> str:
+    """The dotted path. A key that nobody reads may be a secret that slipped out of its place."""
+    steps = [str(step) for step in loc]
+    if not is_known:
+        steps[-1] = shown_key(steps[-1])
+    return ".".join(steps)
 
 
 async def _tell_http(request: Request, error: Exception) -> JSONResponse:

@@ -4,7 +4,7 @@
 revision; 0 expects that there is none yet, None expects nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ports.principals import GrantRecord
 from ports.records import TargetRecord, TenantRecord, TriggerDefinition
@@ -185,7 +185,7 @@ class RunTrigger:
     tenant_id: str
     name: str
     force: bool = False
-    payload: bytes | None = None
+    payload: bytes | None = field(default=None, repr=False)
     note: str | None = None
     expected_revision: int | None = None
 
@@ -207,7 +207,7 @@ class CreateToken:
 
     principal_id: str
     token_id: str
-    token_hash: str
+    token_hash: str = field(repr=False)
     expires_us: int | None = None
 
 

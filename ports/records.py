@@ -1,7 +1,7 @@
 """The records that cross the store's ports.
 
 Times are integers of microseconds since the epoch, named `_us`; hot ones are NamedTuples,
-because a commit builds tens of thousands of them a second.
+because a commit builds tens of thousands of them a second. No repr holds a payload or a secret.
 """
 
 from dataclasses import dataclass, field
@@ -84,9 +84,9 @@ class ClaimedFire:
     tzdata_version: str
     endpoint: str
     timeout_s: float
-    signing_secrets: tuple[str, ...]
+    signing_secrets: tuple[str, ...] = field(repr=False)
     is_target_usable: bool
-    payload: bytes | None
+    payload: bytes | None = field(repr=False)
     trace_parent: str
 
 
@@ -190,7 +190,7 @@ class TargetRecord:
     endpoint: str
     timeout_s: float
     kind: str = "http"
-    secret: str | None = None
+    secret: str | None = field(default=None, repr=False)
     ownership: OwnershipState = OwnershipState.PENDING
     verified_us: int | None = None
     checked_us: int | None = None
@@ -211,7 +211,7 @@ class TriggerDefinition:
     recurrence: tuple[str, ...]
     zone: str
     target_id: str
-    payload: bytes | None = None
+    payload: bytes | None = field(default=None, repr=False)
     gap_rule: GapRule = GapRule.SHIFT_FORWARD
     fold_rule: FoldRule = FoldRule.FIRST
     starts_us: int | None = None

@@ -13,12 +13,14 @@ import yaml
 from control_api.manifests.problems import ManifestErrors, Mark, Problem
 from control_api.manifests.yaml_scalars import Scalar, UnclearScalar, plain_scalar
 from scheduling.limits import ECHO_CHARS_MAX, MANIFEST_BYTES_MAX, MANIFEST_DEPTH_MAX
+from schemas.refusals import shown_key
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 _ALIAS_REMEDY: Final = (
     "YAML anchors and aliases are not read; a schedule that starts with `*` must be quoted, "
     'as in "*/5 * * * *", and values that many triggers share belong under `defaults:`'
 )
+_PAYLOAD: Final = "payload"
 _SYNTAX_REMEDIES: Final = (
     ("alphabetic or numeric character", _ALIAS_REMEDY),
     ("mapping values are not allowed", "quote a value that holds `: `, and check the indentation"),
@@ -143,11 +145,12 @@ class _Reader:
             self._add(mark, "merge keys (`<<`) are not read: use `defaults:`")
             return None
         if not event.style and not _is_text_key(text):
-            self._add(mark, f"the key {echoed(text)} does not read as text: quote it")
+            self._add(mark, f"the key {self._shown(text)} does not read as text: quote it")
             return None
         if text in node.keys:
             first = node.keys[text].line
-            self._add(mark, f"{echoed(text)} stands here again; it is already on line {first}")
+            shown = self._shown(text)
+            self._add(mark, f"{shown} stands here again; it is already on line {first}")
             return None
         node.keys[text] = mark
         return text
@@ -172,13 +175,21 @@ class _Reader:
     def _path(self) -> str:
         """The dotted place of what is being read; an open collection is already attached."""
         parts: list[str] = []
+        is_inside = False
         for frame in self._frames:
             is_last = frame is self._frames[-1]
             if isinstance(frame.node.value, list):
                 parts.append(str(frame.count if is_last else frame.count - 1))
             elif not is_last or not frame.is_key_expected:
-                parts.append("?" if frame.key is None else frame.key)
+                key = "?" if frame.key is None else frame.key
+                parts.append(shown_key(key) if is_inside else key)
+            is_inside = is_inside or frame.key == _PAYLOAD
         return ".".join(parts)
+
+    def _shown(self, key: str) -> str:
+        """A key as a message may show it: one of a payload may be as secret as its values."""
+        is_inside = any(frame.key == _PAYLOAD for frame in self._frames)
+        return repr(shown_key(key)) if is_inside else echoed(key)
 
     def _add(self, mark: Mark, message: str) -> None:
         self.problems.append(Problem(mark.line, mark.column, self._path(), message))

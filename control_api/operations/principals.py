@@ -80,6 +80,8 @@ def list_tokens(call: Call) -> Reply[Page[TokenOut]]:
 def revoke_token(call: Call, token_id: str) -> Reply[Done]:
     """Once and for good."""
     call.require(GrantKind.OPERATOR, None, act="revoke a token")
+    if token_id.startswith(TOKEN_PREFIX):
+        raise invalid("token_id", "this is a token itself: send its id, as GET /v1/tokens has it")
     (result,) = call.apply(RevokeToken(token_id=token_id))
     _forget(call)
     return Reply(body=Done(change=result.kind, subject=token_id), replayed=result.replayed)

@@ -52,7 +52,7 @@ def test_read_leaves_no_entry(route: Route, api: Api) -> None:
 
 
 def test_every_changing_route_is_an_act() -> None:
-    """But for previews, the check of a host that needs none, and outcomes: the ledger keeps those."""
+    """But for previews, outcomes, which the ledger keeps, and a check of a host that needs none."""
     silent = {path.rpartition("/")[2] for method, path in READS if method != "GET"}
     assert silent == {"outcomes", "preview", "{target}:verify"}
 

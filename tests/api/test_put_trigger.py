@@ -160,3 +160,12 @@ def test_put_settles_what_is_due(api: Api) -> None:
     )
     assert changed["settled_rows"] == 2
     assert changed["trigger"]["decided_through"] == "2026-03-02T00:02:00Z"
+
+
+@pytest.mark.parametrize("key", ["whsec_S3cret0", "pay load"])
+def test_unknown_key_that_is_no_word_is_not_repeated(api: Api, key: str) -> None:
+    """A slip of the comma can make a key of a secret."""
+    for body in ({key: 1}, {"retry": {key: 1}}):
+        answer = api.call("PUT", PATH, a_trigger_body(**body))
+        assert problem(answer) == (422, ["?" if key in body else "retry.?"])
+        assert key not in answer.text

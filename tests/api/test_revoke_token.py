@@ -41,3 +41,10 @@ def test_revoking_again_changes_nothing(api: Api) -> None:
     api.json("POST", path)
     assert api.json("POST", path)["change"] == "unchanged"
     assert len(api.audit("token_revoked")) == 1
+
+
+def test_token_sent_in_place_of_its_id_is_not_repeated(api: Api) -> None:
+    token = api.tokens["root"]
+    answer = api.call("POST", f"/v1/tokens/{token}:revoke")
+    assert problem(answer) == (422, ["token_id"])
+    assert token not in answer.text

@@ -252,7 +252,7 @@ def test_payload_scalar_becomes_the_json_it_looks_like(payload: str, expected: s
         ),
         pytest.param(
             (*GOOD, "payload: {1: x}"),
-            "9: tenants.acme.triggers.one.payload: the key '1' does not read as text: quote it",
+            "9: tenants.acme.triggers.one.payload: the key '?' does not read as text: quote it",
             id="key-not-text",
         ),
         pytest.param(
