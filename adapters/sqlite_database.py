@@ -16,6 +16,7 @@ from typing import Final
 
 import aiosql
 
+from adapters.sqlite_readers import SqliteReaders
 from ports import metrics
 from ports.errors import (
     PortError,
@@ -28,7 +29,7 @@ from ports.errors import (
 
 BUSY_TIMEOUT_S: Final = 5.0
 _CACHE_KIB: Final = 64 * 1024
-# Each thread that reads has one, and the system's own cache of the file stands behind them all.
+# Of each reader; the system's own cache of the file stands behind them all.
 _READER_CACHE_KIB: Final = 2 * 1024
 # A burst touches the same index pages again and again: folding them into the file at every
 # thousandth page, SQLite's default, would write them out over and over.
@@ -94,7 +95,7 @@ def named_sql() -> dict[str, str]:
 
 
 class SqliteDatabase:
-    """Owns the writer connection and one reader connection per thread."""
+    """Owns the writer connection, and the reader connections that it lends."""
 
     def __init__(self, path: Path, *, synchronous: str = "FULL") -> None:
         """Open or create the file and bring its schema up to date.
@@ -106,8 +107,7 @@ class SqliteDatabase:
         self.sql = named_sql()
         self._synchronous = synchronous
         self._write_lock = _WRITE_LOCKS.setdefault(path.resolve(), threading.RLock())
-        self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers = SqliteReaders(self._connect_reader)
         self._refuse_newer()
         try:
             self._writer = self._connect()
@@ -141,28 +141,23 @@ class SqliteDatabase:
     def read(self) -> Iterator[sqlite3.Connection]:
         """One snapshot for as many reads as the block makes."""
         try:
-            connection = self._reader()
-            connection.execute("BEGIN")
-            try:
+            with self._readers.lent() as connection:
                 yield connection
-            finally:
-                connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise translate(error) from error
 
     def data_version(self) -> int:
         """A number that changes when another connection, of any process, has committed."""
         try:
-            return int(self._reader().execute("PRAGMA data_version").fetchone()[0])
+            return self._readers.data_version()
         except sqlite3.Error as error:
             raise translate(error) from error
 
     def close(self) -> None:
         """Close every connection; the last one of all processes folds the log into the file."""
         with self._write_lock:
-            for connection in (*self._readers, self._writer):
-                connection.close()
-            self._readers.clear()
+            self._readers.close()
+            self._writer.close()
 
     @contextmanager
     def _writers_turn(self, wait_s: float) -> Iterator[sqlite3.Connection]:
@@ -173,13 +168,9 @@ class SqliteDatabase:
         finally:
             self._write_lock.release()
 
-    def _reader(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._connect(cache_kib=_READER_CACHE_KIB)
-            connection.execute("PRAGMA query_only=ON")
-            self._local.connection = connection
-            self._readers.append(connection)
+    def _connect_reader(self) -> sqlite3.Connection:
+        connection = self._connect(cache_kib=_READER_CACHE_KIB)
+        connection.execute("PRAGMA query_only=ON")
         return connection
 
     def _connect(self, *, cache_kib: int = _CACHE_KIB) -> sqlite3.Connection:

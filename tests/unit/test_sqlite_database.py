@@ -4,8 +4,9 @@ import multiprocessing
 import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ import pytest
 
 from adapters import sqlite_database
 from adapters.sqlite_database import SqliteDatabase, migrations
+from adapters.sqlite_readers import READERS_KEPT_MAX
 from adapters.store_sqlite_audit import SqliteAudit
 from ports.errors import (
     PortError,
@@ -212,6 +214,93 @@ def test_read_cannot_write(database: SqliteDatabase) -> None:
     with pytest.raises(StoreRefused), database.read() as connection:
         connection.execute(INSERT)
     assert count(database) == 0
+
+
+class CountedConnections(SqliteDatabase):
+    """Keeps every connection that it opens, and so knows which of them are still open."""
+
+    def __init__(self, path: Path) -> None:
+        self.opened: list[sqlite3.Connection] = []
+        super().__init__(path, synchronous="OFF")
+
+    def _connect(self, **options: int) -> sqlite3.Connection:
+        self.opened.append(super()._connect(**options))
+        return self.opened[-1]
+
+    def count_open(self) -> int:
+        return sum(map(_is_open, self.opened))
+
+
+def _is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1").fetchone()
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+def test_threads_that_read_and_end_leave_no_connections(path: Path) -> None:
+    database = CountedConnections(path)
+    for _ in range(20):
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(count, database).result() == 0
+    assert database.count_open() == 2  # the writer's, and one that all read with in turn
+    database.close()
+    assert database.count_open() == 0
+
+
+def test_burst_of_readers_leaves_a_bounded_number_of_connections(path: Path) -> None:
+    database = CountedConnections(path)
+    together = threading.Barrier(READERS_KEPT_MAX + 4)
+
+    def read_with_all(_: int) -> None:
+        with database.read() as connection:
+            connection.execute(COUNT).fetchone()
+            together.wait(30)
+
+    with ThreadPoolExecutor(together.parties) as threads:
+        list(threads.map(read_with_all, range(together.parties)))
+    assert database.count_open() == 1 + READERS_KEPT_MAX
+    database.close()
+    assert database.count_open() == 0
+
+
+def test_read_that_raises_amid_its_rows_leaves_no_old_snapshot_behind(
+    database: SqliteDatabase,
+) -> None:
+    def stop_amid_the_rows() -> None:
+        with database.read() as connection:
+            rows = connection.execute("SELECT * FROM partition_lease")
+            raise KeyError(next(rows), rows)
+
+    with pytest.raises(KeyError) as raised:  # which keeps the cursor
+        stop_amid_the_rows()
+    with database.write() as connection:
+        connection.execute(INSERT)
+    assert (count(database), len(raised.value.args)) == (1, 2)
+
+
+def test_read_after_the_end_is_unavailable_and_one_that_began_before_ends(path: Path) -> None:
+    database = CountedConnections(path)
+    with database.read() as connection:
+        database.close()
+        assert connection.execute(COUNT).fetchone() == (0,)
+    assert database.count_open() == 0
+    with pytest.raises(StoreUnavailable, match="the store is closed"):
+        count(database)
+    with pytest.raises(StoreUnavailable, match="the store is closed"):
+        database.data_version()
+
+
+def test_data_version_is_the_same_number_for_all_threads(database: SqliteDatabase) -> None:
+    with database.write() as connection:
+        connection.execute(INSERT)
+    seen = database.data_version()
+    with database.read(), ThreadPoolExecutor(1) as thread:
+        assert thread.submit(database.data_version).result() == seen
+    with database.write() as connection:
+        connection.execute("DELETE FROM tzdata_pin")
+    assert database.data_version() != seen
 
 
 def test_data_version_changes_when_another_handle_commits(
