@@ -36,7 +36,8 @@ class LocalApply:
         fields: dict[str, str] = {}
         entries: list[PlanEntry] = []
         try:
-            entries = apply_manifests(self._call, body).body.entries
+            # Whoever runs the service may hold it up: a file stays one transaction, however large.
+            entries = apply_manifests(self._call, body, changes_max=None).body.entries
         except ApiProblem as problem:
             fields = dict(problem.fields)
             if not fields:

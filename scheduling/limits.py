@@ -108,6 +108,7 @@ BODY_BYTES_MAX: Final = 256 * 1024  # a payload at its limit with every characte
 APPLY_BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 APPLY_MANIFESTS_MAX: Final = 100
 APPLY_SELECTORS_MAX: Final = 100
+APPLY_CHANGES_MAX: Final = 2_000  # of one request: 3 s, in which no other writer has its turn
 APPLY_TRIES_MAX: Final = 3  # of a plan that others change while it is made
 APPLY_HOSTS_ASKED_MAX: Final = 20  # whose they are, at once: as long as the slowest of them
 FILE_NAME_CHARS_MAX: Final = 1_024

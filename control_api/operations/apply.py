@@ -45,10 +45,11 @@ class _Done(NamedTuple):
     results: Sequence[ChangeResult]
 
 
-def apply_manifests(call: Call, body: ApplyIn) -> Reply[ApplyOut]:
+def apply_manifests(call: Call, body: ApplyIn, *, changes_max: int | None) -> Reply[ApplyOut]:
     """Everything in one transaction. `author` for each tenant; more where more is changed.
 
-    ApiProblem with every problem at its path. 409 when `plan` is of another state of things.
+    ApiProblem with every problem at its path. 409 when `plan` is of another state of things; 422
+    when it has more than `changes_max` changes, where there is a bound.
     """
     selection = Selection(body.only)
     _require_authors(call, body, selection)
@@ -60,6 +61,8 @@ def apply_manifests(call: Call, body: ApplyIn) -> Reply[ApplyOut]:
     hosts = Hosts(call, allow=body.allow_targets)
     for left in reversed(range(APPLY_TRIES_MAX)):
         plan = _plan_of(call, wishes, hosts, selection=selection, prune=body.prune)
+        if changes_max is not None and len(plan.changes) > changes_max:
+            raise _too_large(len(plan.changes), changes_max)
         if body.plan not in (None, plan.fingerprint):
             repeat = _repeat_of(call, wishes, plan)
             if repeat is None:
@@ -162,6 +165,16 @@ def _field(wishes: Wishes, path: str) -> str:
         return wishes.field(path)
     name = wishes.sources.get(path.rpartition(".")[0])
     return path if name is None else prefixed(name, path)
+
+
+def _too_large(count: int, changes_max: int) -> ApiProblem:
+    """Every other writer waits for the transaction: one author must not hold them all up."""
+    detail = (
+        f"they make {count:,} changes, and one transaction takes at most {changes_max:,}: apply "
+        "them in parts, with `only` (--only) or from smaller files"
+    )
+    fields = [FieldProblem("manifests", detail)]
+    return ApiProblem(422, "invalid", f"manifests: {detail}", fields=fields)
 
 
 def _outdated() -> ApiProblem:

@@ -662,3 +662,18 @@ def test_apply_reports_the_store_s_own_refusal_at_its_path(api: Api) -> None:
     # The target exists, unproven and unselected: the store judges what uses it.
     answer = refused(api, wanted, only=["acme/n"])
     assert problem(answer) == (409, [f"tenants.{TENANT}.triggers.n.target"])
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_apply_of_too_many_changes_is_422_and_counts_them(
+    api: Api, monkeypatch: pytest.MonkeyPatch, dry_run: bool
+) -> None:
+    monkeypatch.setattr("control_api.routes.apply.APPLY_CHANGES_MAX", 4)
+    answer = refused(api, manifest("one", "two", "three"), dry_run=dry_run)
+    assert problem(answer) == (422, ["manifests"])
+    assert answer.json()["detail"] == (
+        "manifests: they make 5 changes, and one transaction takes at most 4: apply them in "
+        "parts, with `only` (--only) or from smaller files"
+    )
+    assert not api.services.store.registry.triggers(TENANT, limit=10)
+    applied(api, manifest("one", "two", "three"), only=[f"{TENANT}/t*"], dry_run=dry_run)

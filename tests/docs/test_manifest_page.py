@@ -161,3 +161,8 @@ def test_manifest_page_tells_of_a_key_only_what_is_so() -> None:
     assert (words_of(horizon), default_of(horizon)) == (["to `7d`"], None)
     overlap = TriggerSpec.model_fields["overlap_policy"]
     assert words_of(overlap) == ["`allow`", "`skip`", "`buffer_one`", "`buffer_all`"]
+
+
+def test_page_names_the_bounds_of_an_apply() -> None:
+    assert f"an apply makes at most {limits.APPLY_CHANGES_MAX:,} changes" in PAGE.casefold()
+    assert f"a request has at most {limits.APPLY_BODY_BYTES_MAX // 1024**2} MiB" in PAGE

@@ -296,3 +296,11 @@ def test_file_of_another_shape_is_told_at_its_place(api: Api, text: str, expecte
     with pytest.raises(ManifestsRefused) as refused:
         apply(api, text)
     assert str(refused.value).startswith(expected)
+
+
+@pytest.mark.usefixtures("by")
+def test_apply_of_more_than_a_request_may_is_one_transaction_here(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("control_api.routes.apply.APPLY_CHANGES_MAX", 1)
+    assert len(apply(api, FULL, SHOP=SECRET)) > 1
