@@ -77,12 +77,13 @@ class Versions:
     @contextmanager
     def trying(self) -> Iterator[None]:
         """Inside `changing`: a part of it that is rolled back alone if it raises."""
-        before = frozenset(self._unsure.keys)
+        keys, calendar_keys = frozenset(self._unsure.keys), frozenset(self._unsure.calendar_keys)
         try:
             yield
         except BaseException:
             self._unsure.begin()
-            self._unsure.keys |= before
+            self._unsure.keys |= keys
+            self._unsure.calendar_keys |= calendar_keys
             raise
 
     def wrote(self, key: Key) -> None:

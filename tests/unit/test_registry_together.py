@@ -20,10 +20,11 @@ from ports.changes import (
     ChangeResult,
     DeleteTrigger,
     IdempotentRequest,
+    PutCalendar,
     PutTenant,
     PutTrigger,
 )
-from ports.errors import ChangeRefused, ProblemKind
+from ports.errors import ChangeRefused, ProblemKind, StoreUnavailable
 from scheduling.zones import tzdata_version
 from tests.support.grouped_calls import Call, CountingDatabase, Group
 from tests.support.store_builders import (
@@ -113,6 +114,30 @@ def test_version_of_a_refused_call_is_not_taken_for_that_of_the_next(registry: R
     found = registry.definition(TENANT, result.trigger_id, version=2)
     assert found is not None
     assert found.recurrence == ("0 8 * * *",)
+
+
+def test_calendar_that_was_undone_with_a_refused_call_between_is_not_taken_for_the_next(
+    registry: Registry,
+) -> None:
+    daily = PutTrigger(
+        tenant_id=TENANT,
+        name="job",
+        definition=a_definition(recurrence=("0 9 * * *",), zone="UTC", calendars=("holidays",)),
+    )
+
+    def without(day: str) -> PutCalendar:
+        return PutCalendar(tenant_id=TENANT, calendar_id="holidays", dates=(day,))
+
+    *undone, _ = registry.group.together(
+        registry.call(without("2026-03-02")),
+        registry.call(DeleteTrigger(tenant_id=TENANT, name="none", note=None)),
+        registry.call(daily),
+        partial(registry.group.run, lambda connection: connection.execute("SELECT nothing")),
+    )
+    assert [type(each.exception()) for each in undone] == [StoreUnavailable] * 3
+    registry.apply([without("2026-03-03")], now_us=START_US, actor="ada")
+    (made,) = registry.apply([daily], now_us=START_US, actor="ada")
+    assert made.next_due_us == at(9 * 3_600)
 
 
 def test_dry_run_beside_others_changes_nothing(registry: Registry) -> None:
