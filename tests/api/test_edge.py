@@ -1,0 +1,62 @@
+"""The edge: what it does with a request before any route sees it."""
+
+import asyncio
+from typing import Any, Final
+
+from starlette.types import Message
+
+from tests.support.api import TENANT, Api, a_trigger_body
+
+TRIGGER: Final = f"/v1/tenants/{TENANT}/triggers/digest"
+
+
+def ask(
+    api: Api, method: str, path: str, *messages: Message, by: str | None = "root"
+) -> list[Message]:
+    """Whatever the application answers to a connection that brings these messages, and closes."""
+    left = list(messages)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return left.pop(0) if left else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"50")]
+    if by is not None:
+        headers.append((b"authorization", f"Bearer {api.tokens[by]}".encode()))
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+        "client": ("192.0.2.1", 50_000),
+    }
+    asyncio.run(api.client.app(scope, receive, send))  # type: ignore[arg-type]
+    return sent
+
+
+def part(body: bytes) -> Message:
+    """A piece of a body that has more of them."""
+    return {"type": "http.request", "body": body, "more_body": True}
+
+
+def test_change_whose_connection_closes_before_its_body_ended_is_not_carried_out(api: Api) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+    for messages in ((), (part(b""),), (part(b'{"note":'),), (part(b'{"note": "by hand"}'),)):
+        for act in ("run", "pause"):
+            assert ask(api, "POST", f"{TRIGGER}:{act}", *messages) == []
+    told = api.json("GET", TRIGGER)
+    assert told["state"] == "live"
+    assert api.json("GET", "/v1/fires", tenant=TENANT)["items"] == []
+
+
+def test_change_whose_body_came_whole_is_carried_out(api: Api) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+    last = {"type": "http.request", "body": b'"by hand"}', "more_body": False}
+    start, _ = ask(api, "POST", f"{TRIGGER}:pause", part(b'{"note": '), last)
+    assert start["status"] == 200
+    assert api.json("GET", TRIGGER)["pause_note"] == "by hand"
