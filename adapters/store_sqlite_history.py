@@ -73,8 +73,8 @@ class SqliteHistory(HistoryPort):
             rows = list(islice(self._pages(connection, wanted), limit))
             if from_us is not None and len(rows) < limit:
                 # They begin before every row found so far, so they continue the same order.
-                rest = wanted._replace(limit=limit - len(rows)).parameters(wanted.end)
-                rows += connection.execute(self._sql["history_ranges_over"], rest)
+                rest = wanted._replace(limit=limit - len(rows))
+                rows += islice(self._ranges_over(connection, rest), rest.limit)
         return [_fire(row) for row in rows]
 
     def changed_since(
@@ -183,13 +183,23 @@ class SqliteHistory(HistoryPort):
             statement = self._sql["history_fires_waiting"]
             return connection.execute(statement, wanted.parameters(wanted.end))
         if wanted.trigger_id is not None:
-            statement = self._sql["history_fires_of_trigger"]
-        elif wanted.states and wanted.states <= _TROUBLED:
-            statement = self._sql["history_fires_troubled"]
-        else:
-            statement = self._sql["history_fires"]
+            return self._walk(connection, "history_fires_of_trigger", wanted)
+        if wanted.states and wanted.states <= _TROUBLED:
+            return self._walk(connection, "history_fires_troubled", wanted)
+        return self._walk(connection, "history_fires", wanted)
+
+    def _ranges_over(self, connection: sqlite3.Connection, wanted: "_Wanted") -> Iterator[_Row]:
+        """The range rows that begin before the window and reach into it, newest first."""
+        if wanted.trigger_id is not None:
+            return self._walk(connection, "history_ranges_over_of_trigger", wanted)
+        return self._walk(connection, "history_ranges_over", wanted)
+
+    def _walk(
+        self, connection: sqlite3.Connection, statement: str, wanted: "_Wanted"
+    ) -> Iterator[_Row]:
+        """One walk a tenant, merged: each stays on its index."""
         walks = [
-            connection.execute(statement, wanted.of_tenant(tenant_id))
+            connection.execute(self._sql[statement], wanted.of_tenant(tenant_id))
             for tenant_id in self._tenants(connection, wanted)
         ]
         return heapq.merge(*walks, key=_newest, reverse=True)

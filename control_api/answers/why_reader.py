@@ -175,8 +175,7 @@ class FactReader:
         rows = self.store.history.fires(
             tenant_id=tenant_id,
             trigger_id=trigger_id,
-            from_us=instant_us,
-            through_us=instant_us,
+            through_us=instant_us,  # backwards from there, so that no range rows are looked for
             limit=_ROWS_AT_ONE_INSTANT_MAX,
         )
         return [row for row in rows if row.key.sequence > 0 and row.key.scheduled_us == instant_us]

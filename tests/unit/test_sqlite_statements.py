@@ -24,7 +24,10 @@ INDEXES = {
     "history_fires_troubled": "fire USING INDEX fire_troubled (tenant_id=?",
     "history_fires_of_trigger": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND sched",
     "history_fires_waiting": "SCAN fire USING COVERING INDEX fire_waiting",
-    "history_ranges_over": "fire USING INDEX fire_range (through_instant>?)",
+    "history_ranges_over": "fire USING INDEX fire_range (tenant_id=? AND through_instant>?)",
+    "history_ranges_over_of_trigger": (
+        "fire USING INDEX fire_range_of_trigger (tenant_id=? AND trigger_id=? AND through_inst"
+    ),
     "history_changed_since": "fire USING INDEX fire_changed (changed_at>?)",
     "history_newest_live_row": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND sched",
     "history_fire": "fire USING PRIMARY KEY (tenant_id=? AND trigger_id=? AND scheduled_instant=? ",

@@ -56,18 +56,28 @@ ORDER BY
   page.scheduled_instant DESC, page.tenant_id DESC, page.trigger_id DESC, page.sequence DESC;
 
 -- name: history_ranges_over
--- Range rows that begin before `from_us` and reach it. The plus signs keep to the ranges' index.
+-- A tenant's range rows that begin before `from_us` and reach it. The plus signs keep to the
+-- ranges' index.
 SELECT * FROM fire_history
-WHERE through_instant >= :from_us
+WHERE tenant_id = :tenant_id AND through_instant >= :from_us
   AND +scheduled_instant < :from_us
-  AND (+scheduled_instant, tenant_id, trigger_id, sequence)
-    < (:before_us, :before_tenant_id, :before_trigger_id, :before_sequence)
-  AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
-  AND (:trigger_id IS NULL OR trigger_id = :trigger_id)
+  AND (+scheduled_instant, trigger_id, sequence)
+    < (:before_us, :before_trigger_id, :before_sequence)
   AND (:states IS NULL OR +state IN (SELECT value FROM json_each(:states)))
   AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
   AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
-ORDER BY +scheduled_instant DESC, tenant_id DESC, trigger_id DESC, sequence DESC
+ORDER BY +scheduled_instant DESC, trigger_id DESC, sequence DESC
+LIMIT :row_limit;
+
+-- name: history_ranges_over_of_trigger
+SELECT * FROM fire_history
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id AND through_instant >= :from_us
+  AND +scheduled_instant < :from_us
+  AND (+scheduled_instant, sequence) < (:before_us, :before_sequence)
+  AND (:states IS NULL OR +state IN (SELECT value FROM json_each(:states)))
+  AND (:causes IS NULL OR non_dispatch_cause IN (SELECT value FROM json_each(:causes)))
+  AND (:lanes IS NULL OR lane IN (SELECT value FROM json_each(:lanes)))
+ORDER BY +scheduled_instant DESC, sequence DESC
 LIMIT :row_limit;
 
 -- name: history_tenants
