@@ -3,11 +3,14 @@
 import asyncio
 from typing import Any, Final
 
+import pytest
 from starlette.types import Message
 
-from tests.support.api import TENANT, Api, a_trigger_body
+from tests.support.api import TENANT, Api, a_trigger_body, problem
 
 TRIGGER: Final = f"/v1/tenants/{TENANT}/triggers/digest"
+# In UTF-16 this sign has the byte of a quote: whoever counts bytes takes the brackets for a text.
+HIDDEN: Final = f'["\u2200",{"[" * 900}{"]" * 900},"\u2200"]'
 
 
 def ask(
@@ -39,6 +42,15 @@ def ask(
     return sent
 
 
+def post(api: Api, path: str, body: bytes) -> Any:
+    """Sent as JSON, whatever it is."""
+    headers = {
+        "Authorization": f"Bearer {api.tokens['root']}",
+        "Content-Type": "application/json",
+    }
+    return api.client.post(path, content=body, headers=headers)
+
+
 def part(body: bytes) -> Message:
     """A piece of a body that has more of them."""
     return {"type": "http.request", "body": body, "more_body": True}
@@ -60,3 +72,28 @@ def test_change_whose_body_came_whole_is_carried_out(api: Api) -> None:
     start, _ = ask(api, "POST", f"{TRIGGER}:pause", part(b'{"note": '), last)
     assert start["status"] == 200
     assert api.json("GET", TRIGGER)["pause_note"] == "by hand"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "says"),
+    [
+        ("utf-16", "{}", "is not JSON: send it in UTF-8"),
+        ("utf-16-le", '{"é": 1}', "is not JSON: send it in UTF-8"),
+        ("latin-1", '{"é": 1}', "is not JSON: send it in UTF-8"),
+        ("utf-16", HIDDEN, "is not JSON: send it in UTF-8"),
+        ("utf-16-le", HIDDEN, "is not JSON"),
+        ("utf-16-be", "{}", "is not JSON"),
+        ("utf-32-le", "{}", "is not JSON"),
+    ],
+)
+def test_body_in_another_encoding_is_400(api: Api, encoding: str, text: str, says: str) -> None:
+    for path in ("/v1/apply", "/v1/preview"):
+        answer = post(api, path, text.encode(encoding))
+        assert problem(answer) == (400, []), answer.text
+        assert answer.json()["detail"].startswith(f"the body {says}")
+
+
+def test_body_nested_too_deep_is_422(api: Api) -> None:
+    answer = post(api, "/v1/apply", ("[" * 41 + "]" * 41).encode())
+    assert problem(answer) == (422, [])
+    assert answer.json()["type"] == "urn:punctual:problem:too_deep"
