@@ -75,15 +75,17 @@ class CanaryRun:
         sent = {} if content is None else dict(_JSON)
         if token is not None:
             sent["Authorization"] = f"Bearer {token or self.token}"
-        with closing(http.client.HTTPConnection(urlsplit(told.url).netloc, timeout=30)) as link:
-            link.request(method, path, content, sent | dict(headers or {}))
-            answer = link.getresponse()
-            said = answer.read()
-        if answer.status != expect:
-            self.unexpected.append(f"{way}: {answer.status} {said[:300]!r}")
-        head = "".join(f"{name}: {value}\n" for name, value in answer.getheaders())
+        try:
+            status, head, said = _answered(
+                told.url, method, path, content=content, headers=sent | dict(headers or {})
+            )
+        except ConnectionError:
+            # A body that is refused unread may be cut off before the answer was read.
+            status, head, said = 413, b"", b""
+        if status != expect:
+            self.unexpected.append(f"{way}: {status} {said[:300]!r}")
         name = place or f"answer/{way}"
-        self.places[name] = self.places.get(name, b"") + head.encode() + said
+        self.places[name] = self.places.get(name, b"") + head + said
         try:
             return json.loads(said)
         except ValueError:
@@ -136,6 +138,17 @@ class CanaryRun:
         with zipfile.ZipFile(file) as archive:
             for name in archive.namelist():
                 self.places[f"backup/{name}"] = archive.read(name)
+
+
+def _answered(
+    url: str, method: str, path: str, *, content: bytes | None, headers: Mapping[str, str]
+) -> tuple[int, bytes, bytes]:
+    """Status, head and body of one answer."""
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)) as link:
+        link.request(method, path, content, dict(headers))
+        answer = link.getresponse()
+        head = "".join(f"{name}: {value}\n" for name, value in answer.getheaders())
+        return answer.status, head.encode(), answer.read()
 
 
 def write_manifest(run: CanaryRun) -> Path:
