@@ -5,13 +5,17 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Final
 
 import click
 
 from control_api.app import PARTS, Part
+from control_api.services import LOOPBACK_HOSTS
 from ports.errors import PortError
 from punctual.commands.common import clock, data_option
 from punctual.logs import LEVELS, configure_logs
+
+LOOPBACK_DEFAULT: Final = "allow-loopback where --host is loopback"
 
 
 @click.command()
@@ -41,8 +45,8 @@ from punctual.logs import LEVELS, configure_logs
 )
 @click.option(
     "--allow-loopback/--no-allow-loopback",
-    default=True,
-    show_default=True,
+    default=None,
+    show_default=LOOPBACK_DEFAULT,
     help="Whether targets on this machine may be put without a proof.",
 )
 @click.option("--log-level", type=click.Choice(LEVELS), default="warning", show_default=True)
@@ -53,7 +57,7 @@ def api(
     port: int,
     parts: tuple[Part, ...],
     auth: str,
-    allow_loopback: bool,
+    allow_loopback: bool | None,
     log_level: str,
     log_json: bool,
     data: Path,
@@ -77,7 +81,7 @@ def api(
                 clock(),
                 host=host,
                 port=port,
-                allow_loopback=allow_loopback,
+                allow_loopback=allows_loopback(allow_loopback, host),
                 parts=parts or PARTS,
                 auth="none" if auth == "none" else "tokens",
             ) as server:
@@ -92,6 +96,14 @@ def api(
     except OSError as error:
         click.echo(f"Not started. {bind_text(error, host, port)}", err=True)
         sys.exit(1)
+
+
+def allows_loopback(given: bool | None, host: str) -> bool:
+    """Whether targets on this machine are usable; unless it is said, for this machine's own API.
+
+    Whoever else may author triggers could otherwise reach what trusts its neighbours.
+    """
+    return host in LOOPBACK_HOSTS if given is None else given
 
 
 def bind_text(error: OSError, host: str, port: int, *, option: str = "port") -> str:

@@ -15,7 +15,7 @@ from control_api.answers.zone_times import local_text
 from ports import log_actions as log
 from ports.errors import PortError, StoreRefused, TzdataMismatch
 from punctual.api_host import API_PORT, Auth, serving
-from punctual.commands.api import bind_text
+from punctual.commands.api import LOOPBACK_DEFAULT, allows_loopback, bind_text
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.demo import DEMO_PORT, demo_file, demo_receiver
 from punctual.local import IN_FLIGHT_DEFAULT, LocalService, LocalSettings
@@ -128,8 +128,8 @@ class UpOptions:
 )
 @click.option(
     "--allow-loopback/--no-allow-loopback",
-    default=True,
-    show_default=True,
+    default=None,
+    show_default=LOOPBACK_DEFAULT,
     help="Whether targets on this machine may be called; other private addresses never.",
 )
 @click.option(
@@ -139,11 +139,16 @@ class UpOptions:
 )
 @click.option("--log-level", type=click.Choice(LEVELS), default="warning", show_default=True)
 @click.option("--log-json", is_flag=True, help="Log lines as JSON.")
-def up(log_level: str, log_json: bool, **options: Any) -> None:
+def up(
+    log_level: str, log_json: bool, host: str, allow_loopback: bool | None, **options: Any
+) -> None:
     """Run the service: decide, commit, deliver. Ctrl-C drains and ends it."""
+    is_allowed = allows_loopback(allow_loopback, host)
+    if options["demo"] and not is_allowed:
+        raise click.UsageError("--demo: its receiver is on this machine: add --allow-loopback.")
     configure_logs(level=log_level, as_json=log_json)
     try:
-        _run(UpOptions(**options))
+        _run(UpOptions(host=host, allow_loopback=is_allowed, **options))
     except (ManifestsRefused, PortError) as error:
         click.echo(f"Not started. {error}", err=True)
         sys.exit(1)

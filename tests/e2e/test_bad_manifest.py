@@ -18,11 +18,11 @@ tenants:
 LONG = "x" * 70_000
 
 
-def _up(tmp_path: Path, text: str) -> list[str]:
+def _up(tmp_path: Path, text: str, *options: str) -> list[str]:
     """What `up` says of a manifest that it must refuse."""
     file = tmp_path / "acme.yaml"
     file.write_text(text)
-    done = run_punctual("up", "--data", tmp_path / "data", "--manifest", file)
+    done = run_punctual("up", "--data", tmp_path / "data", "--manifest", file, *options)
     assert done.returncode == 1
     assert LedgerFile(tmp_path / "data").triggers() == {}, "nothing is half applied"
     start = f"Not started. {file}"
@@ -108,3 +108,10 @@ def test_up_with_a_manifest_that_does_not_exist_is_a_wrong_command_line(tmp_path
     assert "'--manifest'" in done.stderr
     assert "does not exist" in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("option", [("--no-allow-loopback",), ("--host", "0.0.0.0")])
+def test_up_without_loopback_targets_refuses_one(tmp_path: Path, option: tuple[str, ...]) -> None:
+    (told,) = _up(tmp_path, HEAD.partition("    triggers:")[0], *option)
+    assert told.startswith("acme.yaml:3: tenants.acme.targets.receiver.url: ")
+    assert "allow loopback targets" in told

@@ -77,6 +77,7 @@ def test_unit_starts_the_command_with_options_that_it_knows() -> None:
     assert Path(program).name == "punctual"
     found = parse_command(arguments)
     assert (found["host"], found["port"]) == ("127.0.0.1", 8400)
+    assert found["allow_loopback"] is False
 
 
 def test_unit_reloads_by_the_signal_that_reads_manifests_again() -> None:
@@ -157,6 +158,7 @@ def test_image_and_compose_start_the_command_with_options_that_it_knows() -> Non
     assert composed()["command"] == command
     found = parse_command(command)
     assert (found["host"], found["port"]) == ("0.0.0.0", 8400)
+    assert found["allow_loopback"] is False
     assert json.loads(final_steps()["ENTRYPOINT"]) == ["punctual"]
 
 
