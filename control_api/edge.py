@@ -1,7 +1,7 @@
 """What every request passes before a route sees it: limits, credentials, and the body's bounds.
 
-One ASGI layer, because the order matters: an address that guesses tokens is stopped before
-anything is read for it, and no byte of a body is read for a caller without a valid token.
+One ASGI layer, because the order matters: no byte of a body is read for a caller without a valid
+token, and an address that guesses tokens stands in nobody's way.
 """
 
 import asyncio
@@ -11,6 +11,8 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -62,6 +64,7 @@ class Edge:
         self._counts = MovingWindowRateLimiter(MemoryStorage())
         self._anonymous = RateLimitItemPerMinute(ANONYMOUS_REQUESTS_PER_MINUTE)
         self._guesses = RateLimitItemPerMinute(REFUSED_TOKENS_PER_MINUTE)
+        self._turns = CapacityLimiter(1)
         self._refusals = RateLimitItemPerMinute(REFUSED_ACTS_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,19 +121,11 @@ class Edge:
             if not self._counts.hit(self._anonymous, "anonymous", address):
                 raise _too_many("this address")
             return
-        if not self._counts.test(self._guesses, "guesses", address):
-            raise _too_many("this address, for tokens that were refused")
         bearer = _bearer(scope)
         # Mostly known already: a thread for each would only stand in the way of the routes.
         proven: Principal | AttemptClaims | None = self._remembered(scope["path"], bearer)
         if proven is None:
-            proven = await run_in_threadpool(self._prove, scope["path"], bearer)
-        if proven is None:
-            self._counts.hit(self._guesses, "guesses", address)
-            detail = "send a valid token as `Authorization: Bearer ...`"
-            if scope["path"] != OUTCOMES_PATH:
-                detail += "; make one with `punctual token create`"
-            raise ApiProblem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
+            proven = await self._proven(scope["path"], bearer, address)
         if isinstance(proven, AttemptClaims):
             scope["state"]["attempt"] = proven
             return
@@ -145,9 +140,30 @@ class Edge:
             return None
         return authenticator.remembered(bearer, now_us=self._services.clock.now().wall_us)
 
-    def _prove(self, path: str, bearer: str | None) -> Principal | AttemptClaims | None:
-        if bearer is None:
-            return None
+    async def _proven(
+        self, path: str, bearer: str | None, address: str
+    ) -> Principal | AttemptClaims:
+        """Whom the token proves, or a refusal; of `/v1/outcomes` they are counted apart.
+
+        Good tokens come from the address of a guesser too, as from behind a proxy. They are served,
+        but proofs for such an address take turns, so that they cost the routes no thread.
+        """
+        kind = "attempts" if path == OUTCOMES_PATH else "guesses"
+        is_suspect = not self._counts.test(self._guesses, kind, address)
+        limiter = self._turns if is_suspect else None
+        proven = None
+        if bearer is not None:
+            proven = await run_sync(self._prove, path, bearer, limiter=limiter)
+        if proven is not None:
+            return proven
+        if not self._counts.hit(self._guesses, kind, address):
+            raise _too_many("this address, for tokens that were refused")
+        detail = "send a valid token as `Authorization: Bearer ...`"
+        if path != OUTCOMES_PATH:
+            detail += "; make one with `punctual token create`"
+        raise ApiProblem(401, "no_token", detail, headers={"WWW-Authenticate": "Bearer"})
+
+    def _prove(self, path: str, bearer: str) -> Principal | AttemptClaims | None:
         if path == OUTCOMES_PATH:
             return self._services.attempt_tokens.verify(bearer)
         authenticator = self._services.authenticator

@@ -6,6 +6,9 @@ from typing import Any, Final
 import pytest
 from starlette.types import Message
 
+from control_api.edge import OUTCOMES_PATH
+from ports.principals import GrantKind
+from scheduling.limits import REFUSED_TOKENS_PER_MINUTE
 from tests.support.api import TENANT, Api, a_trigger_body, problem
 
 TRIGGER: Final = f"/v1/tenants/{TENANT}/triggers/digest"
@@ -49,6 +52,16 @@ def post(api: Api, path: str, body: bytes) -> Any:
         "Content-Type": "application/json",
     }
     return api.client.post(path, content=body, headers=headers)
+
+
+def guess(api: Api, path: str, *, count: int = REFUSED_TOKENS_PER_MINUTE + 1) -> int:
+    """Send bad tokens, another each time; the last one's status."""
+    method = "POST" if path == OUTCOMES_PATH else "GET"
+    status = 0
+    for number in range(count):
+        headers = {"Authorization": f"Bearer pun_{number}"}
+        status = api.client.request(method, path, headers=headers).status_code
+    return status
 
 
 def part(body: bytes) -> Message:
@@ -97,3 +110,20 @@ def test_body_nested_too_deep_is_422(api: Api) -> None:
     answer = post(api, "/v1/apply", ("[" * 41 + "]" * 41).encode())
     assert problem(answer) == (422, [])
     assert answer.json()["type"] == "urn:punctual:problem:too_deep"
+
+
+def test_bad_tokens_of_an_address_lock_out_no_good_one(api: Api) -> None:
+    assert guess(api, "/v1/tenants") == 429
+    api.principal("late", GrantKind.READ)
+    for name in ("late", "root"):
+        assert api.call("GET", "/v1/tenants", by=name).status_code == 200
+    assert guess(api, "/v1/tenants", count=1) == 429
+    assert api.services.authenticator is not None
+    api.services.authenticator.forget()
+    assert api.call("GET", "/v1/tenants").status_code == 200
+
+
+def test_bad_tokens_of_attempts_are_counted_apart(api: Api) -> None:
+    assert guess(api, OUTCOMES_PATH) == 429
+    assert guess(api, "/v1/tenants", count=1) == 401
+    assert guess(api, "/v1/tenants") == 429
