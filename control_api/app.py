@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal
 
+from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -29,7 +30,7 @@ from control_api.routes import (
 from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
-from scheduling.limits import API_THREADS
+from scheduling.limits import API_THREADS, PROBE_THREADS
 from schemas.refusals import message_of, shown_key
 
 Part = Literal["management", "history", "privileged", "outcomes"]
@@ -77,6 +78,7 @@ def create_app(
     )
     app.state.services = services
     app.state.health = health
+    app.state.probes = CapacityLimiter(PROBE_THREADS)
     routers = all_routers(parts, with_health=health is not None)
     app.state.routers = routers
     app.state.routes = [route for router in routers for route in router.routes]

@@ -1,9 +1,10 @@
 """What the API stands on: the ports of one installation, opened once a process."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from control_api.gate import ChangeGate
+from control_api.host_checks import HostChecks
 from ports.attempt_tokens import AttemptTokensPort
 from ports.authenticator import AuthenticatorPort
 from ports.events import EventsPort
@@ -42,3 +43,4 @@ class Services:
     attempt_tokens: AttemptTokensPort
     ownership: OwnershipPort
     settings: ApiSettings
+    host_checks: HostChecks = field(default_factory=HostChecks)

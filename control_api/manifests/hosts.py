@@ -61,7 +61,7 @@ class Hosts:
     def ask(self, targets: Iterable[Wanted]) -> None:
         """Learn what `owner` needs of these. Takes up to ten seconds where hosts are asked.
 
-        ApiProblem where they are too many.
+        ApiProblem where they are too many, or too many others ask.
         """
         registry = self._call.services.store.registry
         self._allowed = {(each.tenant_id, each.host) for each in registry.allowed_hosts()}
@@ -74,7 +74,10 @@ class Hosts:
             raise _too_many(list(unknown.values()))
         if unknown:
             check = self._call.services.ownership.check
-            with ThreadPoolExecutor(len(unknown)) as threads:
+            turn = self._call.services.host_checks.turn(
+                *{each.tenant_id for each in unknown.values()}
+            )
+            with turn, ThreadPoolExecutor(len(unknown)) as threads:
                 answers = threads.map(lambda text: check(unknown[text].url, expected=text), unknown)
                 self._answers.update(zip(unknown, answers, strict=True))
 

@@ -90,7 +90,7 @@ def verify_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut
     target = target_of(call, tenant_id, target_id)
     checked = check_target(
         call.services.store.registry,
-        call.services.ownership,
+        call.services.host_checks.asker(call.services.ownership, tenant_id),
         target=target,
         now_us=call.services.gate.now_us(),
         actor=call.principal.principal_id,
@@ -168,7 +168,9 @@ def _change(call: Call, target: TargetRecord, known: TargetRecord | None) -> Put
     if _is_vouched_for(call, target):
         return PutTarget(target=target, ownership=OwnershipState.ALLOWED)
     expected = ownership_text(target.tenant_id, target.endpoint)
-    answer = call.services.ownership.check(target.endpoint, expected=expected)
+    host_checks, ownership = call.services.host_checks, call.services.ownership
+    asker = host_checks.asker(ownership, target.tenant_id)
+    answer = asker.check(target.endpoint, expected=expected)
     return PutTarget(
         target=target,
         ownership=OwnershipState.PROVEN if answer.is_proven else OwnershipState.PENDING,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request, Response
 
 from control_api.health import Health
@@ -24,10 +25,10 @@ async def alive(request: Request) -> Alive:
     response_model=Ready,
     responses={429: problems()[429], 503: {"model": Ready, "description": "Not ready"}},
 )
-def ready(request: Request, response: Response) -> Ready:
+async def ready(request: Request, response: Response) -> Ready:
     """Whether the service can commit and decide now, check by check."""
     health: Health = request.app.state.health
-    found = health.readiness()
+    found = await run_sync(health.readiness, limiter=request.app.state.probes)
     response.status_code = 200 if found.is_ready else 503
     checks = [CheckOut(name=each.name, ok=each.ok, detail=each.detail) for each in found.checks]
     return Ready(ready=found.is_ready, checks=checks)
@@ -38,10 +39,10 @@ def ready(request: Request, response: Response) -> Ready:
     response_class=Response,
     responses={200: {"content": {"text/plain": {}}}, 429: problems()[429]},
 )
-def metrics(request: Request) -> Response:
+async def metrics(request: Request) -> Response:
     """The metrics as text for Prometheus; gauges of the store are read anew."""
     health: Health = request.app.state.health
-    text, media_type = health.metrics_text()
+    text, media_type = await run_sync(health.metrics_text, limiter=request.app.state.probes)
     return Response(text, headers={"Content-Type": media_type})
 
 
