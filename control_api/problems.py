@@ -29,6 +29,7 @@ _TITLES: Final = {
     403: "The token does not allow this",
     404: "There is no such thing",
     405: "Wrong method",
+    408: "Too slow",
     409: "The state of things forbids this now",
     412: "Somebody else was faster",
     413: "The body is too big",

@@ -18,6 +18,7 @@ from control_api.health import Health
 from control_api.services import LOOPBACK_HOSTS, ApiSettings, Services
 from ports.errors import StoreRefused
 from ports.time_authority import TimeAuthorityPort
+from punctual.bounded_http import BoundedHttp
 from punctual.credentials import ensure_local_token
 from punctual.data_folder import KEYS_FOLDER, DataFolder
 from punctual.local_files import ToldServer, forget_server, tell_server
@@ -78,6 +79,8 @@ class ApiServer:
             raise
         config = uvicorn.Config(
             app,
+            http=BoundedHttp,
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,

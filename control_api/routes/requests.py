@@ -12,6 +12,7 @@ from control_api.replies import Reply
 from control_api.services import Services
 from ports.authenticator import Principal
 from ports.changes import IdempotentRequest
+from scheduling.limits import PARAMETERS_TOLD_MAX
 from schemas.refusals import did_you_mean, shown_key
 
 _OTHER_WORDS = {"from": "since", "to": "through", "until": "through", "name": "trigger"}
@@ -21,6 +22,7 @@ _WHAT = {
     403: "The token's principal lacks the grant.",
     404: "There is no such thing, or none that this principal may know of.",
     405: "Wrong method.",
+    408: "The body came too slowly.",
     409: "The state of things forbids this now.",
     412: "The ETag is of another revision.",
     413: "The body is too big.",
@@ -34,7 +36,7 @@ _WHAT = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documented refusals of a route; those that any route may answer are always among them."""
-    always = (400, 401, 403, 404, 413, 422, 429, 503)
+    always = (400, 401, 403, 404, 408, 413, 422, 429, 503)
     return {
         status: {
             "description": _WHAT[status],
@@ -118,7 +120,8 @@ def _check_query(request: Request) -> None:
     known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
     unknown = sorted(set(request.query_params) - set(known))
     if unknown:
-        fields = [FieldProblem(shown_key(key), _unknown_parameter(key, known)) for key in unknown]
+        told = unknown[:PARAMETERS_TOLD_MAX]
+        fields = [FieldProblem(shown_key(key), _unknown_parameter(key, known)) for key in told]
         detail = "; ".join(each.detail for each in fields)
         raise ApiProblem(422, "invalid", detail, fields=fields)
 

@@ -1,0 +1,75 @@
+"""uvicorn's HTTP protocol with two bounds that it lacks: the size of a head, and its time.
+
+Whoever sends a head without end, or a byte of it a minute, holds a connection and memory before
+any check of ours sees the request. The body's bounds are the application's (control_api/edge.py).
+"""
+
+import asyncio
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from scheduling.limits import HEAD_BYTES_MAX, HEAD_S_MAX
+
+_REFUSALS: Final = {
+    408: b"Request Timeout",
+    431: b"Request Header Fields Too Large",
+}
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """Ends a connection whose next head is too long, or is not whole in time.
+
+    Between two requests the connection may stand idle for as long as uvicorn's own timeout says.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _in_head = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+        if self._head_timer is None and self._is_between_requests():
+            self._await_head()
+        super().data_received(data)
+        # A body that came with the head was counted as well, so this looks after the parser.
+        if self._in_head and self._head_bytes > HEAD_BYTES_MAX:
+            self._refuse(431)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        self._in_head = False
+        self._head_bytes = 0
+        super().on_headers_complete()
+
+    def _is_between_requests(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _await_head(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_S_MAX, self._refuse, 408)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: int) -> None:
+        self._stop_timer()
+        if self.transport.is_closing():
+            return
+        line = b"HTTP/1.1 %d %s\r\n" % (status, _REFUSALS[status])
+        self.transport.write(line + b"connection: close\r\ncontent-length: 0\r\n\r\n")
+        self.transport.close()
