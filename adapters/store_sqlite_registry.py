@@ -26,6 +26,7 @@ from ports.records import (
     TriggerRecord,
 )
 from ports.registry import RegistryPort
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import ResumeRule, SpanKind, TriggerState
 
 _BEHIND_EVERY_NAME: Final = chr(0x10FFFF)  # sorts after whatever a name may go on with
@@ -137,11 +138,7 @@ class SqliteRegistry(RegistryPort):
         first_tenant, after_name = after or ("", "")
         found: list[TriggerRecord] = []
         with self._context.database.read() as connection:
-            tenants = connection.execute(
-                self._sql["registry_tenants_from"],
-                {"tenant_id": tenant_id, "first_tenant": first_tenant},
-            ).fetchall()
-            for (each,) in tenants:
+            for each in self._tenants(connection, tenant_id, first_tenant=first_tenant):
                 behind = after_name if each == first_tenant else ""
                 parameters = wanted | {
                     "tenant_id": each,
@@ -156,15 +153,41 @@ class SqliteRegistry(RegistryPort):
         return found
 
     def find_triggers(
-        self, name: str, *, tenant_id: str | None = None, deleted: bool = False
+        self,
+        name: str,
+        *,
+        tenant_id: str | None = None,
+        tenants: Collection[str] | None = None,
+        deleted: bool = False,
+        after: tuple[str, str] = ("", ""),
+        limit: int = PAGE_ROWS_DEFAULT,
     ) -> list[TriggerRecord]:
-        parameters = {"tenant_id": tenant_id, "name": name}
+        after_tenant_id, after_trigger_id = after
         with self._context.database.read() as connection:
+            searched = self._tenants(connection, tenant_id, first_tenant=after_tenant_id)
+            parameters = {
+                "tenants": json.dumps(
+                    [each for each in searched if tenants is None or each in tenants]
+                ),
+                "name": name,
+                "after_tenant_id": after_tenant_id,
+                "after_trigger_id": after_trigger_id,
+                "row_limit": limit,
+            }
             rows = connection.execute(self._sql["registry_find_triggers"], parameters).fetchall()
             if deleted:
                 statement = self._sql["registry_find_deleted"]
                 rows += connection.execute(statement, parameters).fetchall()
         return [trigger_record(row) for row in rows]
+
+    def _tenants(
+        self, connection: sqlite3.Connection, tenant_id: str | None, *, first_tenant: str
+    ) -> list[str]:
+        """The tenant that is named, there or not, or all, from the first one on."""
+        if tenant_id is not None:
+            return [tenant_id] if tenant_id >= first_tenant else []
+        statement = self._sql["registry_tenants_from"]
+        return [each for (each,) in connection.execute(statement, (first_tenant,))]
 
     def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:
         with self._context.database.read() as connection:

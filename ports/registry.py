@@ -13,6 +13,7 @@ from ports.records import (
     TriggerDefinition,
     TriggerRecord,
 )
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import TriggerState
 
 
@@ -72,10 +73,18 @@ class RegistryPort(ABC):
 
     @abstractmethod
     def find_triggers(
-        self, name: str, *, tenant_id: str | None = None, deleted: bool = False
+        self,
+        name: str,
+        *,
+        tenant_id: str | None = None,
+        tenants: Collection[str] | None = None,
+        deleted: bool = False,
+        after: tuple[str, str] = ("", ""),
+        limit: int = PAGE_ROWS_DEFAULT,
     ) -> list[TriggerRecord]:
-        """The undeleted triggers of that name or id; several when tenants share a name.
+        """The undeleted triggers of that name or id, by (tenant, id) after one of these.
 
+        Several when tenants share a name; `tenants` are those to search, None all of them.
         With `deleted` also a deleted one, by its id alone: it was decided through its end, and
         its count of fires is forgotten.
         """

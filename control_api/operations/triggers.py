@@ -92,7 +92,7 @@ def list_triggers(
     if name is not None:
         if states or target_id is not None or name_prefix:
             raise invalid("name", "it says which already: leave out state, target and prefix")
-        return _named(call, tenant_id, name)
+        return _named(call, tenant_id, name, cursor=cursor, limit=limit)
     if tenant_id is not None:
         tenant_of(call, tenant_id)
     else:
@@ -112,18 +112,23 @@ def list_triggers(
     return Reply(body=page_of(items, last, limit=limit))
 
 
-def _named(call: Call, tenant_id: str | None, name: str) -> Reply[Page[TriggerShown]]:
+def _named(
+    call: Call, tenant_id: str | None, name: str, *, cursor: str | None, limit: int
+) -> Reply[Page[TriggerShown]]:
     if tenant_id is not None:
         tenant_of(call, tenant_id)
-    registry = call.services.store.registry
-    found = [
-        trigger
-        for trigger in registry.find_triggers(name, tenant_id=tenant_id)
-        if call.principal.holds(GrantKind.READ, trigger.tenant_id)
-    ]
-    versions = Versions(registry)
+    tenant_after, trigger_after = read_cursor(cursor, 2) or ("", "")
+    found = call.services.store.registry.find_triggers(
+        name,
+        tenant_id=tenant_id,
+        tenants=call.principal.tenants(),
+        after=(tenant_after, trigger_after),
+        limit=limit,
+    )
+    versions = Versions(call.services.store.registry)
     items = [trigger_shown(call, trigger, versions) for trigger in found]
-    return Reply(body=Page[TriggerShown](items=items))
+    last = (found[-1].tenant_id, found[-1].trigger_id) if found else ()
+    return Reply(body=page_of(items, last, limit=limit))
 
 
 def delete_trigger(

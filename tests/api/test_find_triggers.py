@@ -7,6 +7,7 @@ import pytest
 from ports.changes import PauseTrigger
 from ports.principals import GrantKind
 from scheduling.instants import SECOND_US
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import MissedPolicy
 from tests.support.api import OTHER, TENANT, Api, problem
 from tests.support.definitions import a_target, a_trigger
@@ -47,6 +48,26 @@ def test_find_by_name_without_the_platform_finds_what_the_caller_may_read(found:
     assert names(found.json("GET", "/v1/triggers", by="reader", name="digest")) == [
         f"{OTHER}/digest"
     ]
+
+
+def test_find_by_name_behind_a_full_page_of_other_tenants_finds_the_readable_one(
+    found: Api,
+) -> None:
+    many = [f"first-{number:03d}" for number in range(PAGE_ROWS_DEFAULT)]
+    for tenant in many:
+        found.json("PUT", f"/v1/tenants/{tenant}", {})
+        found.apply(a_target(tenant), a_trigger("digest", tenant_id=tenant))
+    found.principal("reader", GrantKind.READ, tenant=OTHER)
+    answer = found.json("GET", "/v1/triggers", by="reader", name="digest")
+    assert (names(answer), answer["cursor"]) == ([f"{OTHER}/digest"], None)
+
+
+def test_find_by_name_comes_in_pages(found: Api) -> None:
+    first = found.json("GET", "/v1/triggers", name="digest", limit=1)
+    second = found.json("GET", "/v1/triggers", name="digest", limit=1, cursor=first["cursor"])
+    last = found.json("GET", "/v1/triggers", name="digest", limit=1, cursor=second["cursor"])
+    assert names(first) + names(second) == sorted([f"{TENANT}/digest", f"{OTHER}/digest"])
+    assert (names(last), last["cursor"]) == ([], None)
 
 
 def test_find_by_unknown_name_finds_nothing(found: Api) -> None:

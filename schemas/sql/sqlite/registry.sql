@@ -88,9 +88,7 @@ UPDATE due_index_row SET fired_count = 0 WHERE tenant_id = ? AND trigger_id = ?;
 DELETE FROM due_index_row WHERE tenant_id = ? AND trigger_id = ?;
 
 -- name: registry_tenants_from
-SELECT tenant_id FROM tenant
-WHERE tenant_id >= :first_tenant AND (:tenant_id IS NULL OR tenant_id = :tenant_id)
-ORDER BY tenant_id;
+SELECT tenant_id FROM tenant WHERE tenant_id >= ? ORDER BY tenant_id;
 
 -- name: registry_triggers
 -- By name, through the index of the undeleted names.
@@ -111,35 +109,33 @@ ORDER BY t.name
 LIMIT :row_limit;
 
 -- name: registry_find_triggers
--- Two seeks a tenant: by name and by id.
+-- Two seeks for each of the tenants that are given: by name and by id.
 SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
   t.pause_note, t.quarantine_error, d.decided_through, d.next_due_at, d.fired_count, t.created_at
 FROM (
   SELECT t.tenant_id, t.trigger_id
-  FROM tenant AS n
+  FROM json_each(:tenants) AS n
   CROSS JOIN trigger AS t INDEXED BY trigger_name
-    ON t.tenant_id = n.tenant_id AND t.name = :name AND t.state <> 'deleted'
-  WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id
+    ON t.tenant_id = n.value AND t.name = :name AND t.state <> 'deleted'
   UNION
   SELECT t.tenant_id, t.trigger_id
-  FROM tenant AS n
+  FROM json_each(:tenants) AS n
   CROSS JOIN trigger AS t
-    ON t.tenant_id = n.tenant_id AND t.trigger_id = :name AND t.state <> 'deleted'
-  WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id
+    ON t.tenant_id = n.value AND t.trigger_id = :name AND t.state <> 'deleted'
 ) AS found
 CROSS JOIN trigger AS t ON t.tenant_id = found.tenant_id AND t.trigger_id = found.trigger_id
 CROSS JOIN due_index_row AS d ON d.tenant_id = t.tenant_id AND d.trigger_id = t.trigger_id
-ORDER BY t.tenant_id
-LIMIT 100;
+WHERE (t.tenant_id, t.trigger_id) > (:after_tenant_id, :after_trigger_id)
+ORDER BY t.tenant_id, t.trigger_id
+LIMIT :row_limit;
 
 -- name: registry_find_deleted
 -- In the columns of registry_find_triggers; the due row is gone.
 SELECT t.tenant_id, t.trigger_id, t.name, t.state, t.current_version, t.revision, t.partition_id,
   t.pause_note, t.quarantine_error, t.deleted_at, NULL, 0, t.created_at
-FROM tenant AS n
+FROM json_each(:tenants) AS n
 CROSS JOIN trigger AS t
-  ON t.tenant_id = n.tenant_id AND t.trigger_id = :name AND t.state = 'deleted'
-WHERE :tenant_id IS NULL OR n.tenant_id = :tenant_id;
+  ON t.tenant_id = n.value AND t.trigger_id = :name AND t.state = 'deleted';
 
 -- name: registry_spans
 SELECT revision, from_at, kind, version, resume_rule, note, actor

@@ -122,3 +122,17 @@ def test_triggers_are_found_by_name_or_id(two_tenants: HandCrank) -> None:
     (mine,) = registry.find_triggers("a", tenant_id=TENANT)
     assert registry.find_triggers(mine.trigger_id) == [mine]
     assert registry.find_triggers("nothing") == []
+
+
+def test_triggers_of_a_name_are_found_in_the_tenants_given_and_in_pages(
+    two_tenants: HandCrank,
+) -> None:
+    registry = two_tenants.store.registry
+    first, second = registry.find_triggers("a")
+    assert registry.find_triggers("a", tenants={"zeta", "nobody"}) == [second]
+    assert registry.find_triggers("a", tenants=()) == []
+    assert registry.find_triggers("a", tenant_id=TENANT, tenants={"zeta"}) == []
+    assert registry.find_triggers("a", limit=1) == [first]
+    after = (first.tenant_id, first.trigger_id)
+    assert registry.find_triggers("a", after=after, limit=1) == [second]
+    assert registry.find_triggers("a", after=(second.tenant_id, second.trigger_id)) == []
