@@ -1,11 +1,15 @@
 """The edge: what it does with a request before any route sees it."""
 
 import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+from starlette.testclient import TestClient
 from starlette.types import Message
 
+from control_api.app import create_app
 from control_api.edge import OUTCOMES_PATH
 from ports.principals import GrantKind
 from scheduling.limits import REFUSED_TOKENS_PER_MINUTE
@@ -127,3 +131,79 @@ def test_bad_tokens_of_attempts_are_counted_apart(api: Api) -> None:
     assert guess(api, OUTCOMES_PATH) == 429
     assert guess(api, "/v1/tenants", count=1) == 401
     assert guess(api, "/v1/tenants") == 429
+
+
+@pytest.mark.parametrize("sign", ["%0A", "%0D", "%00", "%1B", "%7F", "%C2%85"])
+@pytest.mark.parametrize(
+    ("method", "path", "by"),
+    [
+        ("POST", OUTCOMES_PATH, "root"),
+        ("GET", "/v1/tenants", "root"),
+        ("GET", "/healthz", None),
+        ("GET", f"{TRIGGER}/why", "root"),
+    ],
+)
+def test_path_with_a_control_character_is_400(
+    api: Api, method: str, path: str, by: str | None, sign: str
+) -> None:
+    answer = api.call(method, path + sign, by=by)
+    assert problem(answer) == (400, [])
+    assert answer.json()["detail"] == "the path has a control character: leave it out"
+
+
+@pytest.mark.parametrize("path", ["/v1/tenants/", f"{TRIGGER}/", "/v1/fires/", "/healthz/"])
+def test_path_with_a_slash_too_much_is_404_and_no_redirect(api: Api, path: str) -> None:
+    headers = {"Authorization": f"Bearer {api.tokens['root']}", "Host": "evil.example"}
+    answer = api.client.get(path, headers=headers, follow_redirects=False)
+    assert problem(answer) == (404, [])
+    assert "evil" not in f"{answer.headers} {answer.text}"
+
+
+@pytest.fixture
+def open_api(api: Api) -> Iterator[TestClient]:
+    """The API without an authenticator, as on loopback with --auth none."""
+    services = replace(api.services, authenticator=None)
+    with TestClient(create_app(services), base_url="http://127.0.0.1:8400") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1.evil.example"},
+        {"Origin": "http://localhost@evil.example:80"},
+        {"Origin": "http://[::1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "http://127.0.0.1:8400", "Sec-Fetch-Site": "cross-site"},
+    ],
+    ids=str,
+)
+def test_page_of_another_site_gets_nothing_of_a_server_without_tokens(
+    api: Api, open_api: TestClient, headers: dict[str, str]
+) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+    for method, path in (("POST", f"{TRIGGER}:run"), ("GET", "/v1/tenants")):
+        answer = open_api.request(method, path, headers=headers)
+        assert problem(answer) == (403, [])
+        assert answer.json()["type"] == "urn:punctual:problem:wrong_origin"
+    assert api.json("GET", "/v1/fires", tenant=TENANT)["items"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://127.0.0.1:8400", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://localhost:3000"},
+        {"Origin": "http://[::1]:8400"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+    ids=str,
+)
+def test_caller_on_this_machine_is_served_without_tokens(
+    open_api: TestClient, headers: dict[str, str]
+) -> None:
+    assert open_api.get("/v1/tenants", headers=headers).status_code == 200
