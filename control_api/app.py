@@ -67,6 +67,7 @@ def create_app(
         version=VERSION,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_bounded_threads,
         exception_handlers={
             ApiProblem: _tell_problem,
