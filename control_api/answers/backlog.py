@@ -37,8 +37,7 @@ def backlog_answer(
     registry: RegistryPort, history: HistoryPort, *, tenant_id: str | None, now_us: int
 ) -> BacklogAnswer:
     """The backlog of a tenant, or of all together: the last tenant's end is theirs."""
-    tenants = [each for each in registry.tenants() if tenant_id in (None, each.tenant_id)]
-    waiting = [(each, history.backlog(each.tenant_id)) for each in tenants]
+    waiting = [(each, history.backlog(each.tenant_id)) for each in registry.tenants(tenant_id)]
     return BacklogAnswer(tenant_id, backlog_lanes(waiting, now_us=now_us))
 
 

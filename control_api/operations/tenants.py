@@ -105,8 +105,7 @@ def tenant_out(tenant: TenantRecord) -> TenantOut:
 
 
 def _known(call: Call, tenant_id: str) -> TenantRecord | None:
-    tenants = call.services.store.registry.tenants()
-    return next((each for each in tenants if each.tenant_id == tenant_id), None)
+    return next(iter(call.services.store.registry.tenants(tenant_id)), None)
 
 
 def _put(call: Call, wanted: TenantRecord) -> ChangeResult:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ports.principals import GrantKind
+from ports.records import TenantRecord
 from tests.support.api import OTHER, TENANT, Api, problem
 from tests.support.ladder import WriteLadder
 
@@ -84,3 +85,17 @@ def test_put_tenant_bad_name_is_422(api: Api, name: str) -> None:
 @pytest.mark.parametrize("smear_s", [-1, 3_601, 1.5, "30", True, 10**40])
 def test_put_tenant_bad_smear_is_422(api: Api, smear_s: Any) -> None:
     assert problem(api.call("PUT", PATH, {"smear_s": smear_s})) == (422, ["smear_s"])
+
+
+def test_put_tenant_reads_that_one_alone(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = api.services.store.registry
+    read = registry.tenants
+    asked: list[str | None] = []
+
+    def noted(tenant_id: str | None = None) -> list[TenantRecord]:
+        asked.append(tenant_id)
+        return read(tenant_id)
+
+    monkeypatch.setattr(registry, "tenants", noted)
+    api.json("PUT", PATH, {})
+    assert set(asked) == {"crow"}
