@@ -43,7 +43,10 @@ class OutboxPort(ABC):
 
     @abstractmethod
     def mark_sent(self, outbox_ids: list[int], *, now_us: int) -> int:
-        """Returns how many were marked; repeats change nothing."""
+        """Returns how many were marked; repeats change nothing.
+
+        Sent events are kept for a while, bounded, and forgotten; unsent ones never.
+        """
 
     @abstractmethod
     def cursor(self, relay_id: str) -> int | None:

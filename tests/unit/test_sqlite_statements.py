@@ -44,6 +44,7 @@ INDEXES = {
     "lane_publish": "lane_message_queue (lane=? AND tenant_id=? AND trigger_id=?)",
     "lane_promote": "lane_message_queue (lane=? AND tenant_id=? AND trigger_id=?)",
     "outbox_pending": "outbox_unsent",
+    "outbox_forget": "SEARCH outbox USING INTEGER PRIMARY KEY (rowid<?)",
     "events_read": "SEARCH event_log USING INTEGER PRIMARY KEY (rowid>?)",
     "events_forget": "SEARCH event_log USING INTEGER PRIMARY KEY (rowid<?)",
     "events_kept": "SEARCH event_log",

@@ -6,6 +6,15 @@ FROM outbox WHERE sent_at IS NULL ORDER BY outbox_id LIMIT :row_limit;
 UPDATE outbox SET sent_at = :now_us
 WHERE outbox_id IN (SELECT value FROM json_each(:outbox_ids)) AND sent_at IS NULL;
 
+-- name: outbox_forget!
+-- The oldest that were sent, but for the newest events. Ids are never given again.
+DELETE FROM outbox WHERE outbox_id IN (
+  SELECT outbox_id FROM outbox
+  WHERE outbox_id <= (SELECT max(outbox_id) FROM outbox) - :kept AND sent_at IS NOT NULL
+  ORDER BY outbox_id
+  LIMIT :row_limit
+);
+
 -- name: outbox_relay_stands
 SELECT min(changed_at, oldest_new_at) FROM relay_cursor WHERE relay_id = :relay_id;
 
