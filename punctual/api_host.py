@@ -81,6 +81,7 @@ class ApiServer:
             app,
             http=BoundedHttp,
             ws="none",
+            proxy_headers=False,  # whoever calls from loopback could take any address otherwise
             log_config=None,
             access_log=False,
             server_header=False,
