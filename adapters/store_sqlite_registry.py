@@ -57,6 +57,9 @@ class SqliteRegistry(RegistryPort):
         dry_run: bool = False,
         request: IdempotentRequest | None = None,
     ) -> list[ChangeResult]:
+        if not changes:
+            return self._earlier(request, now_us)
+
         def work(connection: sqlite3.Connection) -> list[ChangeResult]:
             if request is not None:
                 found = find_results(connection, self._sql, request, now_us=now_us)
@@ -75,6 +78,12 @@ class SqliteRegistry(RegistryPort):
             return self._group.run(work)
         except _DryRun as done:
             return done.results
+
+    def _earlier(self, request: IdempotentRequest | None, now_us: int) -> list[ChangeResult]:
+        if request is None:
+            return []
+        with self._context.database.read() as connection:
+            return find_results(connection, self._sql, request, now_us=now_us) or []
 
     def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
         with self._context.database.read() as connection:

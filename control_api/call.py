@@ -110,6 +110,21 @@ class Call:
             request=None if dry_run else self.request,
         )
 
+    def earlier(self) -> list[ChangeResult]:
+        """What this very request brought before, to be told again whatever is there by now.
+
+        Empty for a new one. To be asked after the grants, and before anything that may have changed
+        since. ChangeRefused where its key came with another request.
+        """
+        if self.request is None:
+            return []
+        return self.services.store.registry.apply(
+            (),
+            now_us=self.services.gate.now_us(),
+            actor=self.principal.principal_id,
+            request=self.request,
+        )
+
     def without_match(self) -> "Call":
         """The same call, whatever is there."""
         return replace(self, match=Match(anything=True))

@@ -42,7 +42,8 @@ class RegistryPort(ABC):
 
         With a `request` its key and the results are stored in the same transaction, for a day:
         a repeat changes nothing and gets the same results, marked as replayed; the same key
-        with another fingerprint is refused.
+        with another fingerprint is refused. Without changes it is only looked up: the results of
+        the request that it repeats, none where it is the first.
 
         Raises ChangeRefused with every problem; TzdataMismatch; StoreUnavailable.
         """

@@ -18,10 +18,9 @@ from control_api.manifests.items import Item, Phase, Plan
 from control_api.manifests.reading import Wishes, prefixed, read_manifests, refusal
 from control_api.manifests.selection import Selection
 from control_api.manifests.tenant_draft import TenantDraft
-from control_api.operations.tenants import new_tenant
 from control_api.problems import ApiProblem, FieldProblem, of_refusal
 from control_api.replies import Reply
-from ports.changes import ChangeResult, PutTenant
+from ports.changes import ChangeResult
 from ports.errors import ChangeProblem, ChangeRefused, ProblemKind
 from ports.principals import GrantKind
 from scheduling.limits import APPLY_TRIES_MAX
@@ -58,18 +57,22 @@ def apply_manifests(call: Call, body: ApplyIn, *, changes_max: int | None) -> Re
         now_us=call.now_us(),
         allow_loopback=call.services.settings.allow_loopback,
     )
+    repeat = None if body.dry_run else _repeat_of(call, wishes, body)
+    if repeat is not None:
+        return repeat
     hosts = Hosts(call, allow=body.allow_targets)
     for left in reversed(range(APPLY_TRIES_MAX)):
         plan = _plan_of(call, wishes, hosts, selection=selection, prune=body.prune)
         if changes_max is not None and len(plan.changes) > changes_max:
             raise _too_large(len(plan.changes), changes_max)
         if body.plan not in (None, plan.fingerprint):
-            repeat = _repeat_of(call, wishes, plan)
+            # Its first time may have come in between, and outdated its own plan.
+            repeat = _repeat_of(call, wishes, body)
             if repeat is None:
                 raise _outdated()
             return repeat
         try:
-            return _carried_out(call, wishes, plan, dry_run=body.dry_run)
+            return _carried_out(call, wishes, plan, body=body)
         except ChangeRefused as refused:
             is_stale = {each.kind for each in refused.details} == {ProblemKind.STALE}
             if not is_stale:
@@ -106,14 +109,14 @@ def _plan_of(
     return plan
 
 
-def _carried_out(call: Call, wishes: Wishes, plan: Plan, *, dry_run: bool) -> Reply[ApplyOut]:
+def _carried_out(call: Call, wishes: Wishes, plan: Plan, *, body: ApplyIn) -> Reply[ApplyOut]:
     before, payloads = next_before(call, plan), other_payloads(call, plan)
     now_us = call.now_us()
-    done = _transacted(call, plan, dry_run=dry_run)
+    done = _transacted(call, plan, dry_run=body.dry_run)
     if done.results and done.results[0].replayed:
-        return _replayed(wishes, plan, done.results)
+        return _replayed(wishes, body, done.results)
     entries = entries_of(done.plan, done.results, before=before, payloads=payloads, now_us=now_us)
-    return Reply(body=ApplyOut(dry_run=dry_run, plan=plan.fingerprint, entries=entries))
+    return Reply(body=ApplyOut(dry_run=body.dry_run, plan=plan.fingerprint, entries=entries))
 
 
 def _transacted(call: Call, plan: Plan, *, dry_run: bool) -> _Done:
@@ -185,21 +188,14 @@ def _outdated() -> ApiProblem:
     return ApiProblem(409, "plan_outdated", detail, fields=[FieldProblem("plan", detail)])
 
 
-def _repeat_of(call: Call, wishes: Wishes, plan: Plan) -> Reply[ApplyOut] | None:
-    """The answer to a repeated request, whose plan is outdated by its own first time."""
-    if call.request is None:
-        return None
-    never = PutTenant(tenant=new_tenant("-", smear_s=0), expected_revision=-1)
-    try:
-        return _replayed(wishes, plan, call.apply(never))
-    except ChangeRefused as refused:
-        if all(each.kind is ProblemKind.STALE for each in refused.details):
-            return None
-        raise
+def _repeat_of(call: Call, wishes: Wishes, body: ApplyIn) -> Reply[ApplyOut] | None:
+    """The answer to a repeated request; what was planned for it may be of no use by now."""
+    results = call.earlier()
+    return _replayed(wishes, body, results) if results else None
 
 
-def _replayed(wishes: Wishes, plan: Plan, results: Sequence[ChangeResult]) -> Reply[ApplyOut]:
-    """What was changed the first time, without its fields; the plan is of now."""
+def _replayed(wishes: Wishes, body: ApplyIn, results: Sequence[ChangeResult]) -> Reply[ApplyOut]:
+    """What was changed the first time, without its fields; no plan but the one that was sent."""
     entries = replayed_entries(wishes.tenants, results)
-    body = ApplyOut(dry_run=False, plan=plan.fingerprint, entries=entries)
-    return Reply(body=body, replayed=True)
+    answer = ApplyOut(dry_run=False, plan=body.plan or "", entries=entries)
+    return Reply(body=answer, replayed=True)

@@ -42,10 +42,7 @@ def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Re
         timeout_s=float(body.timeout_s),
         secret=body.secret,
     )
-    known = _known(call, tenant_id, target_id)
-    if known is not None:
-        check_mark(call, "target", mark=mark_of_target(known))
-    result = _put(call, _change(call, target, known))
+    (result,) = call.earlier() or [_put_anew(call, target)]
     created = result.kind is ChangeKind.CREATED
     stored = target_of(call, tenant_id, target_id)
     return Reply(
@@ -73,14 +70,13 @@ def list_targets(call: Call, tenant_id: str) -> Reply[Page[TargetOut]]:
 def delete_target(call: Call, tenant_id: str, target_id: str) -> Reply[Done]:
     """Delete a target that no trigger uses."""
     call.require(GrantKind.AUTHOR, tenant_id, act="delete a target")
-    known = _known(call, tenant_id, target_id)
-    if known is not None:
-        check_mark(call, "target", mark=mark_of_target(known))
-    (result,) = call.apply(
-        DeleteTarget(
-            tenant_id=tenant_id, target_id=target_id, expected_revision=call.match.revision
-        )
+    delete = DeleteTarget(
+        tenant_id=tenant_id, target_id=target_id, expected_revision=call.match.revision
     )
+    earlier = call.earlier()
+    if not earlier:
+        _check_known(call, tenant_id, target_id)
+    (result,) = earlier or call.apply(delete)
     return Reply(body=Done(change=result.kind, subject=target_id), replayed=result.replayed)
 
 
@@ -88,6 +84,8 @@ def verify_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut
     """Ask the target's host now whose it is."""
     call.require(GrantKind.AUTHOR, tenant_id, act="verify a target")
     target = target_of(call, tenant_id, target_id)
+    if call.earlier():
+        return Reply(body=target_out(target), etag=etag_of_target(target), replayed=True)
     checked = check_target(
         call.services.store.registry,
         call.services.host_checks.asker(call.services.ownership, tenant_id),
@@ -156,6 +154,19 @@ def target_out(target: TargetRecord) -> TargetOut:
 def _known(call: Call, tenant_id: str, target_id: str) -> TargetRecord | None:
     targets = call.services.store.registry.targets(tenant_id)
     return next((each for each in targets if each.target_id == target_id), None)
+
+
+def _put_anew(call: Call, target: TargetRecord) -> ChangeResult:
+    known = _check_known(call, target.tenant_id, target.target_id)
+    return _put(call, _change(call, target, known))
+
+
+def _check_known(call: Call, tenant_id: str, target_id: str) -> TargetRecord | None:
+    """The target that is there; it must be the one that the ETag is of."""
+    known = _known(call, tenant_id, target_id)
+    if known is not None:
+        check_mark(call, "target", mark=mark_of_target(known))
+    return known
 
 
 def _change(call: Call, target: TargetRecord, known: TargetRecord | None) -> PutTarget:

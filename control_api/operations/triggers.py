@@ -22,7 +22,7 @@ from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, DeleteTrigger, PutTrigger
 from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind
-from ports.records import TriggerDefinition, TriggerRecord
+from ports.records import TenantRecord, TriggerDefinition, TriggerRecord
 from scheduling import InvalidRecurrence
 from scheduling.limits import HORIZON_S_DEFAULT
 from scheduling.vocabulary import TriggerState
@@ -42,19 +42,7 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
     check_name("name", name)
     tenant = tenant_of(call, tenant_id)
     _check_pause(body)
-    stored, current = _stored(call, tenant_id, name)
-    if stored is not None:
-        check_mark(call, "trigger", mark=stored.trigger_id)
-    horizon_s, source = wanted_horizon(call, tenant_id, body, current)
-    definition = definition_of(
-        body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
-    )
-    _check_payload(body, current)
-    try:
-        probed_recurrence(definition, tenant_id=tenant_id, name=name, now_us=call.now_us())
-    except InvalidRecurrence as refused:
-        raise invalid(*refusal_text(refused)) from None
-    result = _put(_as_judged(call, stored, horizon_s), tenant_id, name, definition)
+    (result,) = call.earlier() or [_put_anew(call, tenant, name, body)]
     created = result.kind is ChangeKind.CREATED
     return Reply(
         body=changed_out(call, result),
@@ -136,17 +124,19 @@ def delete_trigger(
 ) -> Reply[TriggerChanged]:
     """End the trigger for good; its rows stay, what waits is stopped."""
     call.require(GrantKind.AUTHOR, tenant_id, act="delete a trigger")
-    name = _name_for_change(call, tenant_id, name)
-    (result,) = call.apply(
+    (result,) = call.earlier() or call.apply(
         DeleteTrigger(
-            tenant_id=tenant_id, name=name, note=note, expected_revision=call.match.revision
+            tenant_id=tenant_id,
+            name=_name_for_change(call, tenant_id, name),
+            note=note,
+            expected_revision=call.match.revision,
         )
     )
     return Reply(body=changed_out(call, result), replayed=result.replayed)
 
 
 def _name_for_change(call: Call, tenant_id: str, name: str) -> str:
-    """The trigger's name, its ETag looked at; a repeated request may find it gone by now."""
+    """The trigger's name, its ETag looked at; one sent twice at a time may find it gone by now."""
     try:
         trigger = trigger_of(call, tenant_id, name)
     except ApiProblem:
@@ -155,6 +145,23 @@ def _name_for_change(call: Call, tenant_id: str, name: str) -> str:
         return name
     check_mark(call, "trigger", mark=trigger.trigger_id)
     return trigger.name
+
+
+def _put_anew(call: Call, tenant: TenantRecord, name: str, body: TriggerSpec) -> ChangeResult:
+    tenant_id = tenant.tenant_id
+    stored, current = _stored(call, tenant_id, name)
+    if stored is not None:
+        check_mark(call, "trigger", mark=stored.trigger_id)
+    horizon_s, source = wanted_horizon(call, tenant_id, body, current)
+    definition = definition_of(
+        body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
+    )
+    _check_payload(body, current)
+    try:
+        probed_recurrence(definition, tenant_id=tenant_id, name=name, now_us=call.now_us())
+    except InvalidRecurrence as refused:
+        raise invalid(*refusal_text(refused)) from None
+    return _put(_as_judged(call, stored, horizon_s), tenant_id, name, definition)
 
 
 def _as_judged(call: Call, stored: TriggerRecord | None, horizon_s: int) -> Call:

@@ -110,9 +110,25 @@ def test_expired_keys_are_deleted_a_bounded_number_at_a_time(
     crank: HandCrank, peek: StorePeek
 ) -> None:
     for number in range(IDEMPOTENCY_SWEEP_ROWS_MAX + 2):
-        _apply(crank, request=_request(f"old-{number}"))
+        _apply(crank, PUT, request=_request(f"old-{number}"))
     crank.now_us += IDEMPOTENCY_KEPT_US
-    _apply(crank, request=_request("new-1"))
+    _apply(crank, PUT, request=_request("new-1"))
     assert peek.kept_requests() == 3
-    _apply(crank, request=_request("new-2"))
+    _apply(crank, PUT, request=_request("new-2"))
     assert peek.kept_requests() == 2
+
+
+def test_request_without_changes_is_looked_up_and_kept_nowhere(
+    crank: HandCrank, peek: StorePeek
+) -> None:
+    before = peek.content()
+    assert _apply(crank) == []
+    assert peek.content() == before
+    first = _apply(crank, PUT)
+    before = peek.content()
+    assert _apply(crank) == [replace(result, replayed=True) for result in first]
+    assert _apply(crank, request=_request("key-2")) == []
+    assert _apply(crank, request=_request(by="eve")) == []
+    assert peek.content() == before
+    problem = refusal_of(crank, peek, request=_request(fingerprint="another"))
+    assert problem.kind is ProblemKind.KEY_REUSED
