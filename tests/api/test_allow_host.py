@@ -35,6 +35,6 @@ def test_host_for_all_is_not_for_an_operator_of_a_tenant(api: Api) -> None:
     api.json("PUT", PATH, by="half", tenant=TENANT)
 
 
-@pytest.mark.parametrize("host", ["hook.example:443", "a%20b", "%C3%BC.example", "x" * 300, "%00"])
+@pytest.mark.parametrize("host", ["hook.example:443", "a%20b", "%C3%BC.example", "x" * 300])
 def test_host_that_is_none_is_422(api: Api, host: str) -> None:
     assert problem(api.call("PUT", f"/v1/allowed-hosts/{host}")) == (422, ["host"])

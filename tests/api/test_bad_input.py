@@ -150,7 +150,7 @@ def test_odd_characters_in_a_note_are_kept_and_told(api: Api, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["%00", "a%00b", "%0D%0AX-Injected:%20yes", "%ED%A0%80", "%FF", "..%2F..", "%E2%80%AE"]
+    "name", ["%00", "a%00b", "a%0Ab", "%0D%0AX-Injected:%20yes", "%ED%A0%80", "%FF", "..%2F..", "é"]
 )
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_odd_characters_in_a_name_are_refused(api: Api, name: str, method: str) -> None:

@@ -111,7 +111,7 @@ def test_put_calendar_wrong_field_is_named(api: Api, body: Any, field: str) -> N
     assert problem(api.call("PUT", PATH, body)) == (422, [field])
 
 
-@pytest.mark.parametrize("name", ["Works", "a%0Ab", "x" * 129])
+@pytest.mark.parametrize("name", ["Works", "x" * 129])
 def test_put_calendar_bad_name_is_422(api: Api, name: str) -> None:
     answer = api.call("PUT", f"/v1/tenants/{TENANT}/calendars/{name}", {})
     assert problem(answer) == (422, ["name"])

@@ -125,7 +125,7 @@ def test_put_target_refusal_does_not_repeat_a_secret(api: Api) -> None:
     assert "canary" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["Hook", "a%0Ab", "x" * 129, "-a"])
+@pytest.mark.parametrize("name", ["Hook", "x" * 129, "-a"])
 def test_put_target_bad_name_is_422(api: Api, name: str) -> None:
     answer = api.call("PUT", f"/v1/tenants/{TENANT}/targets/{name}", {"url": HOOK})
     assert problem(answer) == (422, ["name"])

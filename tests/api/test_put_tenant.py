@@ -77,7 +77,7 @@ def test_put_tenant_is_not_for_an_operator_of_one_tenant(api: Api) -> None:
     assert problem(api.call("PUT", f"/v1/tenants/{OTHER}", {"smear_s": 1}, by="half"))[0] == 403
 
 
-@pytest.mark.parametrize("name", ["Crow", "a%0Ab", "a%00", "x" * 129, "-a", "a%20b", "%C3%BC"])
+@pytest.mark.parametrize("name", ["Crow", "x" * 129, "-a", "a%20b", "%C3%BC"])
 def test_put_tenant_bad_name_is_422(api: Api, name: str) -> None:
     assert problem(api.call("PUT", f"/v1/tenants/{name}", {})) == (422, ["tenant"])
 

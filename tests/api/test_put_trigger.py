@@ -133,7 +133,7 @@ def test_put_wrong_field_is_named_with_its_remedy(
     assert says in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("name", ["Digest", "a%0Ab", "x" * 129, "-a", "a b"])
+@pytest.mark.parametrize("name", ["Digest", "x" * 129, "-a", "a b"])
 def test_put_bad_name_is_422(api: Api, name: str) -> None:
     answer = api.call("PUT", f"/v1/tenants/{TENANT}/triggers/{name}", a_trigger_body())
     assert problem(answer) == (422, ["name"])

@@ -38,7 +38,8 @@ def test_run_is_one_fire_of_its_own(api: Api) -> None:
     assert fire["trigger_id"] == put["trigger_id"]
     assert api.audit("trigger_run")[0].note == "the bank asks"
     # It displaces nothing: the schedule stands as it was.
-    assert api.json("GET", TRIGGER) == put["trigger"]
+    after = api.json("GET", TRIGGER)
+    assert {key: after[key] for key in put["trigger"]} == put["trigger"]
 
 
 def test_run_twice_at_one_instant_is_two_fires(api: Api) -> None:
