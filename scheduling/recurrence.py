@@ -78,20 +78,16 @@ class Recurrence:
 
     def next_after_us(self, instant_us: int) -> int | None:
         """The first instant later than `instant_us`."""
-        after = instant_us // SECOND_US
-        if after < self._first_s:
-            after = self._first_s - 1
-        elif after >= self._last_s:
+        after = max(instant_us // SECOND_US, self._first_s - 1)
+        if after >= self._last_s:  # also where the window begins beyond the tables' end
             return None
         second = self._engine.next_s(after)
         return None if second is None or second > self._last_s else second * SECOND_US
 
     def previous_before_us(self, instant_us: int) -> int | None:
         """The last instant earlier than `instant_us`."""
-        before = -(-instant_us // SECOND_US)
-        if before > self._last_s:
-            before = self._last_s + 1
-        elif before <= self._first_s:
+        before = min(-(-instant_us // SECOND_US), self._last_s + 1)
+        if before <= self._first_s:
             return None
         second = self._engine.previous_s(before)
         return None if second is None or second < self._first_s else second * SECOND_US

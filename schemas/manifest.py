@@ -48,6 +48,7 @@ from scheduling.limits import (
 )
 from scheduling.vocabulary import FoldRule, GapRule, MissedPolicy, OverlapPolicy, ResumeRule
 from schemas.manifest_fields import (
+    YEARS_TEXT,
     CalendarNames,
     CalendarRules,
     Duration,
@@ -55,11 +56,15 @@ from schemas.manifest_fields import (
     Payload,
     Schedule,
     duration_text,
+    instant_us,
     refusal,
 )
 
 _LOCAL_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?")
-_BEFORE_ALL_US: Final = from_text(f"{YEAR_MIN}-01-01T00:00:00Z")
+_BEFORE_ALL_US: Final = from_text(f"{YEAR_MIN}-01-01T00:00:00Z") - 1
+_HOW_TO_WRITE: Final = (
+    "write a local time as 2026-12-24T18:00, or an instant as 2026-12-24T17:00:00Z"
+)
 
 
 def local_or_utc_us(value: object, info: ValidationInfo) -> int | None:
@@ -68,23 +73,23 @@ def local_or_utc_us(value: object, info: ValidationInfo) -> int | None:
         return None
     if isinstance(value, str) and _LOCAL_TIME.fullmatch(value):
         return _local_us(value, info.data.get("zone", "UTC"))
-    try:
-        if isinstance(value, str) and "T" in value:
-            return from_text(value)
-    except (ValueError, OverflowError):
-        pass
-    raise refusal("write a local time as 2026-12-24T18:00, or an instant as 2026-12-24T17:00:00Z")
+    if not isinstance(value, str):
+        raise refusal(_HOW_TO_WRITE)
+    return instant_us(value, remedy=_HOW_TO_WRITE)
 
 
 @lru_cache(maxsize=1024)
 def _local_us(text: str, zone: str) -> int | None:
     """The `at` form answers, so that a skipped or repeated hour is read by the one rule."""
     try:
-        return compile_recurrence(f"at {text}", zone).next_after_us(_BEFORE_ALL_US)
+        found_us = compile_recurrence(f"at {text}", zone).next_after_us(_BEFORE_ALL_US)
     except InvalidRecurrence as error:
         if error.field == "zone":
             return None  # told once, at the zone
         raise refusal(f"{error.reason}") from None
+    if found_us is None:  # the year's first hours, or its last: in UTC they are of another
+        raise refusal(YEARS_TEXT)
+    return found_us
 
 
 LocalOrUtc = Annotated[

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from scheduling.calendars import calendar_dates
 from scheduling.errors import InvalidRecurrence
+from scheduling.instants import from_text, is_in_years
 from scheduling.limits import (
     CALENDAR_RULES_MAX,
     CALENDARS_PER_TRIGGER_MAX,
@@ -20,6 +21,8 @@ from scheduling.limits import (
     NAME_CHARS_MAX,
     PAYLOAD_BYTES_MAX,
     UNION_MEMBERS_MAX,
+    YEAR_MAX,
+    YEAR_MIN,
 )
 
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
@@ -30,12 +33,28 @@ NAME_SCHEMA: Final[dict[str, Any]] = {
     "maxLength": NAME_CHARS_MAX,
     "pattern": "^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$",
 }
+YEARS_TEXT: Final = f"the year must lie from {YEAR_MIN} to {YEAR_MAX}"
+_FAR_YEAR: Final = re.compile(r"(0001|9999)-")
 _UNITS_S: Final = (86_400, 3_600, 60, 1)
 
 
 def refusal(message: str) -> PydanticCustomError:
     """A validation error whose text is shown as it is; braces would be read as a template."""
     return PydanticCustomError("refused", "{message}", {"message": message})
+
+
+def instant_us(text: str, *, remedy: str) -> int:
+    """The instant of an RFC 3339 text, in the years that are known; the refusal of all others."""
+    try:
+        found_us = from_text(text) if "T" in text else None
+    except ValueError:
+        found_us = None
+    if found_us is None:
+        # Where the offset alone leads out of the calendar, the year is what is wrong.
+        raise refusal(YEARS_TEXT if _FAR_YEAR.match(text) else remedy)
+    if not is_in_years(found_us):
+        raise refusal(YEARS_TEXT)
+    return found_us
 
 
 def name_problem(text: str) -> str | None:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from scheduling.instants import EPOCH, SECOND_US, from_us, to_text, to_us
+from scheduling.instants import EPOCH, SECOND_US, from_us, is_in_years, to_text, to_us
 from scheduling.limits import ECHO_CHARS_MAX, YEAR_MAX, YEAR_MIN
 from scheduling.vocabulary import FoldRule, GapRule
 from scheduling.wall_clock import wall_clock
@@ -109,11 +109,11 @@ def read_instant(text: str, zone: str, *, field: str) -> Reading:
         moment = datetime.fromisoformat(written.upper().replace("Z", "+00:00"))
     except ValueError:
         raise ValueError(problem) from None
-    if not YEAR_MIN <= moment.year <= YEAR_MAX:
-        raise ValueError(f"{field}: {written[:4]}: the year is outside {YEAR_MIN} to {YEAR_MAX}")
-    if moment.tzinfo is not None:
-        return Reading((to_us(moment),))
-    return _read_wall(moment, zone)
+    if YEAR_MIN <= moment.year <= YEAR_MAX:
+        reading = Reading((to_us(moment),)) if moment.tzinfo else _read_wall(moment, zone)
+        if reading.instants_us and all(map(is_in_years, reading.instants_us)):
+            return reading
+    raise ValueError(f"{field}: {written[:4]}: the year is outside {YEAR_MIN} to {YEAR_MAX}")
 
 
 def read_bound(text: str, zone: str, *, field: str, now_us: int, is_end: bool = False) -> int:
@@ -126,7 +126,10 @@ def read_bound(text: str, zone: str, *, field: str, now_us: int, is_end: bool = 
     if written == "now":
         return now_us
     if ago:
-        return now_us - int(ago[1]) * _AGO_UNITS_US[ago[2]]
+        found_us = now_us - int(ago[1]) * _AGO_UNITS_US[ago[2]]
+        if is_in_years(found_us):
+            return found_us
+        raise ValueError(f"{field}: {written}: that was before the year {YEAR_MIN}")
     if _DATE.fullmatch(written):
         try:
             day = datetime.fromisoformat(written)
@@ -136,9 +139,8 @@ def read_bound(text: str, zone: str, *, field: str, now_us: int, is_end: bool = 
             raise ValueError(
                 f"{field}: {written}: the year is outside {YEAR_MIN} to {YEAR_MAX - 1}"
             )
-        if is_end:
-            return _read_wall(day + timedelta(days=1), zone).instants_us[0] - 1
-        return _read_wall(day, zone).instants_us[0]
+        midnight = f"{day + timedelta(days=1) if is_end else day:%Y-%m-%dT%H:%M}"
+        return read_instant(midnight, zone, field=field).instants_us[0] - is_end
     instants = read_instant(written, zone, field=field).instants_us
     return instants[-1] if is_end else instants[0]
 

@@ -1,23 +1,21 @@
 """Instants in query parameters: RFC 3339 texts outside, microseconds inside."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Query
 from pydantic import BeforeValidator, WithJsonSchema
 
-from scheduling.instants import from_text
-from schemas.manifest_fields import refusal
+from schemas.manifest_fields import instant_us, refusal
+
+_HOW_TO_WRITE: Final = "write an instant as 2026-12-24T17:00:00Z"
 
 
 def _instant_us(value: object) -> int | None:
     if value is None or isinstance(value, int):
         return value
-    try:
-        if isinstance(value, str) and "T" in value:
-            return from_text(plus_again(value))
-    except (ValueError, OverflowError):
-        pass
-    raise refusal("write an instant as 2026-12-24T17:00:00Z")
+    if not isinstance(value, str):
+        raise refusal(_HOW_TO_WRITE)
+    return instant_us(plus_again(value), remedy=_HOW_TO_WRITE)
 
 
 def plus_again(text: str) -> str:
