@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import Field
 
 from scheduling.limits import (
-    CATCHUP_RATE_PCT_DEFAULT,
     HEADER_CHARS_MAX,
     NOTE_CHARS_MAX,
     QUOTA_DISPATCH_PER_S_MAX,
@@ -83,9 +82,7 @@ class QuotaIn(In):
     quota_triggers: int | None = Field(default=None, ge=1, le=QUOTA_TRIGGERS_MAX)
     quota_dispatch_per_s: int | None = Field(default=None, ge=1, le=QUOTA_DISPATCH_PER_S_MAX)
     quota_inflight: int | None = Field(default=None, ge=1, le=QUOTA_INFLIGHT_MAX)
-    catchup_rate_pct: int | None = Field(
-        default=None, ge=1, le=100, description=f"the default is {CATCHUP_RATE_PCT_DEFAULT}"
-    )
+    catchup_rate_pct: int | None = Field(default=None, ge=1, le=100)
 
 
 class AuditOut(Out):
