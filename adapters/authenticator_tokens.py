@@ -30,11 +30,13 @@ class TokenAuthenticator(AuthenticatorPort):
         self._principals = principals
         self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
+        self._generation = 0
 
     def forget(self) -> None:
         """Look everything up anew: tokens or grants were changed by this process."""
         with self._lock:
             self._known.clear()
+            self._generation += 1
 
     def authenticate(self, bearer: str, *, now_us: int) -> Principal | None:
         remembered = self.remembered(bearer, now_us=now_us)
@@ -54,6 +56,7 @@ class TokenAuthenticator(AuthenticatorPort):
         return known.principal
 
     def _read(self, hashed: str, now_us: int) -> _Known | None:
+        generation = self._generation
         token = self._principals.token(hashed)
         if token is None or token.revoked_us is not None:
             with self._lock:
@@ -68,7 +71,8 @@ class TokenAuthenticator(AuthenticatorPort):
         with self._lock:
             if len(self._known) >= TOKENS_CACHED_MAX:
                 self._known.clear()
-            self._known[hashed] = known
+            if generation == self._generation:  # or a change came between reading and this
+                self._known[hashed] = known
         return known
 
 

@@ -1,7 +1,7 @@
 """Changes of tokens and grants, inside the caller's transaction. No hash is ever audited."""
 
 from adapters.sqlite_change_session import ChangeSession
-from adapters.sqlite_refused import refused
+from adapters.sqlite_refused import Refused, refused
 from ports.changes import (
     AddGrant,
     ChangeKind,
@@ -11,7 +11,7 @@ from ports.changes import (
     RevokeToken,
 )
 from ports.errors import ProblemKind
-from ports.principals import GrantRecord
+from ports.principals import GrantKind, GrantRecord
 from scheduling.limits import NAME_CHARS_MAX
 
 
@@ -24,6 +24,8 @@ def create_token(session: ChangeSession, change: CreateToken) -> ChangeResult:
     if session.execute("principals_token_is_known", *known).fetchone():
         text = f"token: {change.token_id!r} exists already: ask for a new one"
         raise refused(text, ProblemKind.CONFLICT, "token")
+    if change.expected_grants is not None:
+        _check_grants(session, change.principal_id, change.expected_grants)
     _make_principal(session, change.principal_id)
     session.execute(
         "principals_insert_token",
@@ -58,6 +60,10 @@ def add_grant(session: ChangeSession, change: AddGrant) -> ChangeResult:
     grant = change.grant
     if grant.tenant_id is not None:
         session.need_tenant(grant.tenant_id)
+    if change.expected_tokens is not None:
+        rows = session.execute("principals_live_tokens", grant.principal_id)
+        if {token_id for (token_id,) in rows} != change.expected_tokens:
+            raise _moved(grant.principal_id, "tokens")
     _make_principal(session, grant.principal_id)
     if _is_held(session, grant):
         return _grant_result(ChangeKind.UNCHANGED, grant)
@@ -84,6 +90,20 @@ def remove_grant(session: ChangeSession, change: RemoveGrant) -> ChangeResult:
     prior = {"kind": grant.kind.value}
     session.audit("grant_removed", grant.tenant_id, grant.principal_id, prior=prior)
     return _grant_result(ChangeKind.DELETED, grant)
+
+
+def _check_grants(
+    session: ChangeSession, principal_id: str, expected: frozenset[GrantRecord]
+) -> None:
+    rows = session.execute("principals_grants", principal_id, principal_id)
+    held = {GrantRecord(holder, GrantKind(kind), tenant or None) for holder, kind, tenant in rows}
+    if held != expected:
+        raise _moved(principal_id, "grants")
+
+
+def _moved(principal_id: str, what: str) -> Refused:
+    text = f"principal: the {what} of {principal_id!r} have changed meanwhile: send it again"
+    return refused(text, ProblemKind.STALE, "principal")
 
 
 def _make_principal(session: ChangeSession, principal_id: str) -> None:

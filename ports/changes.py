@@ -203,12 +203,17 @@ class CancelFire:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateToken:
-    """A token, by its hash, of a principal that is made if need be."""
+    """A token, by its hash, of a principal that is made if need be.
+
+    expected_grants: all that the principal holds now, as whoever allowed this knew it; None expects
+                     nothing, anything else is refused as stale
+    """
 
     principal_id: str
     token_id: str
     token_hash: str = field(repr=False)
     expires_us: int | None = None
+    expected_grants: frozenset[GrantRecord] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,9 +225,13 @@ class RevokeToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddGrant:
-    """The principal is made if need be; a grant that is held changes nothing."""
+    """The principal is made if need be; a grant that is held changes nothing.
+
+    expected_tokens: the ids of its tokens that are not revoked, likewise
+    """
 
     grant: GrantRecord
+    expected_tokens: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

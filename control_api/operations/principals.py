@@ -1,7 +1,7 @@
 """Tokens and grants: who may call, and what a caller may do."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
@@ -10,7 +10,15 @@ from control_api.operations.finding import tenant_of
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply
 from ports.authenticator import Principal
-from ports.changes import AddGrant, Change, CreateToken, RemoveGrant, RevokeToken
+from ports.changes import (
+    AddGrant,
+    Change,
+    ChangeResult,
+    CreateToken,
+    RemoveGrant,
+    RevokeToken,
+)
+from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind, GrantRecord, TokenRecord
 from scheduling.instants import SECOND_US
 from schemas.api.common import Page
@@ -26,6 +34,7 @@ from schemas.api.principals import (
 
 _TOKEN_BYTES: Final = 32
 _ID_CHARS: Final = 12
+_TRIES: Final = 5  # each lost one is another caller's change of the same principal
 
 
 def new_token() -> tuple[str, str, str]:
@@ -43,20 +52,23 @@ def create_token(call: Call, body: TokenIn) -> Reply[TokenCreated]:
     grants = [_grant(call, body.principal, each) for each in body.grants]
     if earlier := call.earlier():
         raise _shown_once(earlier[0].subject)
-    held = call.services.store.principals.grants(body.principal)
-    if not all(call.principal.holds(GrantKind.OPERATOR, grant.tenant_id) for grant in held):
-        # The token acts with all that its principal holds; where, is not for everybody to know.
-        call.refuse(GrantKind.OPERATOR, None, act="make a token of a stronger principal")
-    _check_makers(call, grants)
-    if not grants and not held:
-        raise invalid("grants", "the principal holds none: give at least one, or it can do nothing")
     now_us = call.services.gate.now_us()
     expires_us = None if body.expires_in is None else now_us + body.expires_in * SECOND_US
     token, token_id, hashed = new_token()
-    create = CreateToken(
-        principal_id=body.principal, token_id=token_id, token_hash=hashed, expires_us=expires_us
-    )
-    result, *_ = call.apply(create, *(AddGrant(grant=grant) for grant in grants))
+
+    def changes() -> list[Change]:
+        held, tokens = _checked_token(call, body, grants)
+        create = CreateToken(
+            principal_id=body.principal,
+            token_id=token_id,
+            token_hash=hashed,
+            expires_us=expires_us,
+            expected_grants=held,
+        )
+        known = tokens | {token_id}
+        return [create, *(AddGrant(grant=each, expected_tokens=known) for each in grants)]
+
+    result, *_ = _apply(call, changes)
     if result.replayed:
         raise _shown_once(result.subject)
     _forget(call)
@@ -98,14 +110,32 @@ def list_grants(call: Call, principal_id: str | None) -> Reply[Page[GrantOut]]:
 def add_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
     """Let a principal do more; a grant that it holds changes nothing."""
     wanted = _grant(call, principal_id, grant)
-    if not call.earlier():
-        _check_makers(call, [wanted])
-    return _change(call, AddGrant(grant=wanted))
+
+    def changes() -> list[Change]:
+        tokens = None if call.earlier() else _check_makers(call, principal_id, [wanted])
+        return [AddGrant(grant=wanted, expected_tokens=tokens)]
+
+    (result,) = _apply(call, changes)
+    return _done(call, result)
 
 
 def remove_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
     """Take a grant away: it holds at once here, within seconds in other processes."""
     return _change(call, RemoveGrant(grant=_grant(call, principal_id, grant)))
+
+
+def _checked_token(
+    call: Call, body: TokenIn, grants: Sequence[GrantRecord]
+) -> tuple[frozenset[GrantRecord], frozenset[str]]:
+    """The grants and tokens of the principal under which the caller may make one."""
+    held = call.services.store.principals.grants(body.principal)
+    if not all(call.principal.holds(GrantKind.OPERATOR, grant.tenant_id) for grant in held):
+        # The token acts with all that its principal holds; where, is not for everybody to know.
+        call.refuse(GrantKind.OPERATOR, None, act="make a token of a stronger principal")
+    tokens = _check_makers(call, body.principal, grants)
+    if not grants and not held:
+        raise invalid("grants", "the principal holds none: give at least one, or it can do nothing")
+    return frozenset(held), tokens
 
 
 def _grant(call: Call, principal_id: str, grant: GrantIn) -> GrantRecord:
@@ -115,8 +145,11 @@ def _grant(call: Call, principal_id: str, grant: GrantIn) -> GrantRecord:
     return GrantRecord(principal_id, GrantKind(grant.kind), grant.tenant)
 
 
-def _check_makers(call: Call, grants: Sequence[GrantRecord]) -> None:
-    """Whoever made a token may have kept it: what its principal gets, its maker gets as well."""
+def _check_makers(call: Call, principal_id: str, grants: Sequence[GrantRecord]) -> frozenset[str]:
+    """Whoever made a token may have kept it: what its principal gets, its maker gets as well.
+
+    The principal's tokens that were looked at, those revoked left out.
+    """
     principals, now_us = call.services.store.principals, call.now_us()
     tokens = principals.tokens()
     known = {token.principal_id for token in tokens}
@@ -131,6 +164,11 @@ def _check_makers(call: Call, grants: Sequence[GrantRecord]) -> None:
             is_of_it = grant.principal_id == token.principal_id
             if is_of_it and not maker.holds(GrantKind.OPERATOR, grant.tenant_id):
                 raise _made_by_a_weaker(token, grant)
+    return frozenset(
+        token.token_id
+        for token in tokens
+        if token.principal_id == principal_id and token.revoked_us is None
+    )
 
 
 def _made_by_a_weaker(token: TokenRecord, grant: GrantRecord) -> ApiProblem:
@@ -153,8 +191,23 @@ def _shown_once(token_id: str) -> ApiProblem:
     return ApiProblem(409, "shown_once", detail, fields=fields)
 
 
+def _apply(call: Call, changes: Callable[[], list[Change]]) -> list[ChangeResult]:
+    """What was checked has to be so in the transaction; else it is checked anew, a few times."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return call.apply(*changes())
+        except ChangeRefused as refused:
+            if not left or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
 def _change(call: Call, change: Change) -> Reply[Done]:
     (result,) = call.apply(change)
+    return _done(call, result)
+
+
+def _done(call: Call, result: ChangeResult) -> Reply[Done]:
     _forget(call)
     return Reply(body=Done(change=result.kind, subject=result.subject), replayed=result.replayed)
 

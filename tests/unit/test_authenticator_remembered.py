@@ -1,5 +1,6 @@
 """What the authenticator knows without asking the store, which is all that the loop may ask."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from adapters.authenticator_tokens import TokenAuthenticator, token_hash
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.store_sqlite import open_sqlite_store
 from ports.changes import CreateToken, RevokeToken
+from ports.principals import GrantRecord, PrincipalsPort, TokenRecord
 from ports.store import Store
 from scheduling.instants import SECOND_US
 from scheduling.limits import TOKEN_CACHE_US
@@ -62,3 +64,30 @@ def test_remembered_token_revoked_in_this_process_is_none_once_forgotten(store: 
     authenticator.forget()
     assert authenticator.remembered(TOKEN, now_us=NOW_US) is None
     assert authenticator.authenticate(TOKEN, now_us=NOW_US) is None
+
+
+class _Interrupted(PrincipalsPort):
+    """Something happens between the reading of a token and of its grants."""
+
+    def __init__(self, inner: PrincipalsPort, happens: Callable[[], None]) -> None:
+        self._inner = inner
+        self._happens = happens
+
+    def token(self, token_hash: str) -> TokenRecord | None:
+        return self._inner.token(token_hash)
+
+    def tokens(self) -> list[TokenRecord]:
+        return self._inner.tokens()
+
+    def grants(self, principal_id: str | None = None) -> list[GrantRecord]:
+        found = self._inner.grants(principal_id)
+        self._happens()
+        return found
+
+
+def test_remembered_token_read_before_it_was_forgotten_is_none(store: Store) -> None:
+    authenticator = TokenAuthenticator(
+        _Interrupted(store.principals, lambda: authenticator.forget())
+    )
+    authenticator.authenticate(TOKEN, now_us=NOW_US)
+    assert authenticator.remembered(TOKEN, now_us=NOW_US) is None

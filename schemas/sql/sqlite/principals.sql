@@ -20,6 +20,9 @@ SELECT 1 FROM token WHERE token_id = ? OR token_hash = ?;
 -- name: principals_token_by_id
 SELECT principal_id, expires_at, revoked_at FROM token WHERE token_id = ?;
 
+-- name: principals_live_tokens
+SELECT token_id FROM token WHERE principal_id = ? AND revoked_at IS NULL;
+
 -- name: principals_insert_token!
 INSERT INTO token (
   token_id, principal_id, token_hash, created_by, created_at, expires_at

@@ -1,8 +1,10 @@
 """Grants: given and taken back per tenant or on the platform."""
 
+from dataclasses import replace
+
 import pytest
 
-from ports.changes import AddGrant, ChangeKind, PutTenant, RemoveGrant
+from ports.changes import AddGrant, ChangeKind, CreateToken, PutTenant, RemoveGrant, RevokeToken
 from ports.errors import ProblemKind
 from ports.principals import GrantKind, GrantRecord
 from tests.contract.registry.refusals import refusal_of
@@ -87,3 +89,29 @@ def test_both_are_audited(crank: HandCrank) -> None:
     assert (added.subject, added.prior_value, added.note) == ("ada", None, "author")
     assert (removed.action, removed.tenant_id, removed.subject) == ("grant_removed", TENANT, "ada")
     assert removed.prior_value == '{"kind": "author"}'
+
+
+def test_grant_of_a_principal_with_other_tokens_than_expected_is_stale(
+    crank: HandCrank, peek: StorePeek
+) -> None:
+    token = CreateToken(principal_id="ada", token_id="k1", token_hash="h1")
+    crank.apply(token, CreateToken(principal_id="ada", token_id="k2", token_hash="h2"))
+    crank.apply(RevokeToken(token_id="k2"))
+    for tokens in (frozenset[str](), frozenset({"k1", "k2"})):
+        change = AddGrant(grant=ADA_READ, expected_tokens=tokens)
+        problem = refusal_of(crank, peek, change)
+        assert (problem.kind, problem.field) == (ProblemKind.STALE, "principal")
+    (result,) = crank.apply(AddGrant(grant=ADA_READ, expected_tokens=frozenset({"k1"})))
+    assert result.kind is ChangeKind.CREATED
+
+
+def test_token_of_a_principal_with_other_grants_than_expected_is_stale(
+    crank: HandCrank, peek: StorePeek
+) -> None:
+    crank.apply(AddGrant(grant=ADA_READ), AddGrant(grant=ADA_AUTHOR))
+    token = CreateToken(principal_id="ada", token_id="k1", token_hash="h1")
+    for grants in (frozenset[GrantRecord](), frozenset({ADA_READ})):
+        problem = refusal_of(crank, peek, replace(token, expected_grants=grants))
+        assert (problem.kind, problem.field) == (ProblemKind.STALE, "principal")
+    (result,) = crank.apply(replace(token, expected_grants=frozenset({ADA_READ, ADA_AUTHOR})))
+    assert result.kind is ChangeKind.CREATED
