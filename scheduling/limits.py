@@ -123,6 +123,7 @@ HEADER_CHARS_MAX: Final = 255  # of an idempotency key or an ETag
 PAGE_ROWS_DEFAULT: Final = 100
 PAGE_ROWS_MAX: Final = 1_000
 ANONYMOUS_REQUESTS_PER_MINUTE: Final = 600  # of one address on routes without a token
+READINESS_KEPT_US: Final = 1_000_000  # of one look, which commits a write and waits for the disk
 REFUSED_TOKENS_PER_MINUTE: Final = 30  # of one address; more would be guessing
 REFUSED_ACTS_PER_MINUTE: Final = 60  # of one principal; each refusal of privilege is audited
 GROUP_CALLS_MAX: Final = 64  # that share a transaction; some 50 ms of work at most
