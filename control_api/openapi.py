@@ -54,7 +54,7 @@ _PATH_SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     **dict.fromkeys(("tenant", "target", "calendar", "name"), NAME_SCHEMA),
     "fire_key": {
         "type": "string",
-        "pattern": "^[a-z0-9._-]{1,128}~t[0-9a-f]{1,64}~(0|-?[1-9][0-9]{0,17})~(0|[1-9][0-9]{0,8})$",
+        "pattern": r"^[a-z0-9._-]{1,128}~t[0-9a-f]{1,64}~(0|-?[1-9]\d{0,17})~(0|[1-9]\d{0,8})$",
         "example": "acme~t4f0c1d2e3f4a5b6c7d8e~1798131600000000~0",
     },
 }

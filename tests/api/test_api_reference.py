@@ -14,7 +14,7 @@ TEXT = text_of(PAGE) or ""
 
 def test_page_is_the_codes() -> None:
     remedy = "run: python -m control_api.api_reference > docs/api.md"
-    assert TEXT == api_reference() + "\n", remedy
+    assert api_reference() + "\n" == TEXT, remedy
 
 
 def test_page_has_every_request_once() -> None:
