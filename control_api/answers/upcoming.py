@@ -10,6 +10,7 @@ from control_api.answers.expand import Versions
 from ports.history import HistoryPort
 from ports.records import TriggerRecord
 from ports.registry import RegistryPort
+from scheduling.instants import to_text
 from scheduling.rules import Rules, Segment, Span, due_us, segments
 from scheduling.vocabulary import SpanKind, TriggerState
 
@@ -53,7 +54,11 @@ def upcoming_of_trigger(
     key = (trigger.tenant_id, trigger.trigger_id, trigger.version)
     if not found and versions.rules(key, trigger.name) is None:
         return UpcomingAnswer((), "its rule cannot be evaluated: it is about to be quarantined")
-    return UpcomingAnswer(found, None if found else "nothing lies ahead: it has fired its last")
+    if found:
+        return UpcomingAnswer(found)
+    if trigger.next_due_us is not None and trigger.next_due_us <= from_us:
+        return UpcomingAnswer((), f"nothing is due after {to_text(from_us)}")
+    return UpcomingAnswer((), "nothing lies ahead: it has fired its last")
 
 
 def upcoming_of_tenant(

@@ -60,6 +60,13 @@ def test_paused_trigger_says_why_nothing_is_due(api: Api) -> None:
     assert answer["reason"] == "paused (price change): nothing is due until it is resumed"
 
 
+def test_trigger_that_ends_before_the_time_asked_for_is_not_said_to_have_ended(api: Api) -> None:
+    api.json("PUT", JOB, a_trigger_body(ends_at="2026-04-01T00:00:00Z"))
+    answer = api.json("GET", f"{JOB}/upcoming", since="2026-05-01T00:00:00Z")
+    assert answer["items"] == []
+    assert answer["reason"] == "nothing is due after 2026-05-01T00:00:00Z"
+
+
 def test_tenant_tells_what_is_due_next_of_all_triggers(api: Api) -> None:
     for name, schedule, zone in (("a", "0 9 * * *", "UTC"), ("b", "30 9 * * *", "Asia/Tokyo")):
         path = f"/v1/tenants/{TENANT}/triggers/{name}"
