@@ -84,6 +84,10 @@ class Edge:
                     principal = scope["state"]["principal"]
                     # Each refusal leaves an audit entry, which must not become a flood.
                     self._counts.hit(self._refusals, "refusals", principal.principal_id)
+                if scope["path"] not in _WITHOUT_TOKEN:
+                    # Tokens and signing secrets are among the answers.
+                    kept = [*message.get("headers", ()), (b"cache-control", b"no-store")]
+                    message = {**message, "headers": kept}
             await send(message)
 
         try:

@@ -207,3 +207,15 @@ def test_caller_on_this_machine_is_served_without_tokens(
     open_api: TestClient, headers: dict[str, str]
 ) -> None:
     assert open_api.get("/v1/tenants", headers=headers).status_code == 200
+
+
+def test_answer_to_a_token_is_stored_by_no_cache(api: Api) -> None:
+    grants = [{"kind": "read"}]
+    made = api.call("POST", "/v1/tokens", {"principal": "ci", "grants": grants})
+    secret = api.call("GET", f"/v1/tenants/{TENANT}/targets/shop/secret")
+    listed = api.call("GET", "/v1/tenants")
+    refused = api.call("GET", "/v1/tenants", by=None)
+    told = [(each.status_code, each.headers["cache-control"]) for each in (made, listed, refused)]
+    assert told == [(201, "no-store"), (200, "no-store"), (401, "no-store")]
+    assert secret.headers["cache-control"] == "no-store"
+    assert "cache-control" not in api.call("GET", "/openapi.json", by=None).headers
