@@ -21,12 +21,13 @@ LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 class ApiSettings:
     """allow_loopback:   targets on this machine are usable, without a proof
     smear_s_default:  of a new tenant that names none
-    instance:         told by /healthz, so that a caller knows the process again
+    instance:         a secret of the process and its data folder, by which /healthz proves itself;
+                      without one it proves nothing
     """
 
     allow_loopback: bool = False
     smear_s_default: int = 0
-    instance: str = ""
+    instance: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

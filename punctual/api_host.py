@@ -27,6 +27,7 @@ from punctual.ownership_checks import OwnershipChecks
 API_PORT: Final = 8400
 Auth = Literal["tokens", "none"]
 _STARTED_POLL_S: Final = 0.01
+_INSTANCE_BYTES: Final = 32
 _KEEP_ALIVE_S: Final = 30
 
 
@@ -128,7 +129,7 @@ def serving(
     Raises OSError for a port that is in use, StoreRefused for a bind that anybody could use.
     """
     check_bind(host, auth)
-    instance = secrets.token_hex(8)
+    instance = secrets.token_hex(_INSTANCE_BYTES)
     settings = ApiSettings(allow_loopback=allow_loopback, instance=instance)
     services = services_of(folder, clock, settings=settings, auth=auth)
     ensure_local_token(folder.path, folder.store, now_us=clock.now().earliest_us)

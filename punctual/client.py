@@ -21,6 +21,7 @@ from punctual.transports import (
     NetworkTransport,
     NoAnswer,
     Transport,
+    serves_folder,
 )
 from punctual.version import __version__
 
@@ -268,9 +269,8 @@ def _answers(told: ToldServer, timeout_s: float) -> bool:
     """Whether the very server that left its word is there: the token is sent to no other."""
     transport = NetworkTransport(told.url, answer_timeout_s=min(timeout_s, _PROBE_TIMEOUT_S))
     try:
-        answer = transport.send("GET", "/healthz", body=None, headers={})
-        return bool(answer.status < 300 and json.loads(answer.body)["instance"] == told.instance)
-    except (NoAnswer, ValueError, KeyError, TypeError):
+        return serves_folder(transport, told)
+    except NoAnswer:
         return False
     finally:
         transport.close()

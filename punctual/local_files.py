@@ -11,7 +11,8 @@ SERVER_FILE: Final = "server.json"
 
 
 class ToldServer(NamedTuple):
-    """`instance` is drawn by the server at its start: whoever answers with it wrote the file."""
+    """`instance` is a secret that the server draws at its start: whoever knows it wrote the file,
+    or may read it."""
 
     url: str
     instance: str

@@ -4,13 +4,20 @@ The standard library's HTTP client, because a command starts anew each time: wha
 imports takes longer than the request.
 """
 
+import hmac
+import json
+import secrets
 from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from punctual.local_files import ToldServer
+from schemas.server_proofs import proof_of
+
 CONNECT_TIMEOUT_S: Final = 5.0
 ANSWER_TIMEOUT_S: Final = 60.0
+_CHALLENGE_BYTES: Final = 16
 _ANSWER_BYTES_MAX: Final = 256 * 1024 * 1024
 
 
@@ -87,6 +94,19 @@ class NetworkTransport:
         except (OSError, HTTPException) as error:
             self._connection.close()
             raise NoAnswer(_reason(error), was_sent=False) from error
+
+
+def serves_folder(transport: Transport, told: ToldServer) -> bool:
+    """Whether the very server answers that left its word in a folder; NoAnswer where none does."""
+    challenge = secrets.token_hex(_CHALLENGE_BYTES)
+    path = f"/healthz?challenge={challenge}"
+    answer = transport.send("GET", path, body=None, headers={})
+    try:
+        proof = json.loads(answer.body)["proof"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    wanted = proof_of(told.instance, challenge)
+    return isinstance(proof, str) and hmac.compare_digest(proof.encode(), wanted.encode())
 
 
 class AppTransport:

@@ -1,23 +1,34 @@
 """What probes, scrapes and receivers read without a token."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from control_api.health import Health
 from control_api.routes.requests import problems
 from control_api.services import Services
 from schemas.api.health import Alive, CheckOut, Ready
+from schemas.server_proofs import CHALLENGE_PATTERN, proof_of
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", response_model=Alive, responses={429: problems()[429]})
-async def alive(request: Request) -> Alive:
+@router.get(
+    "/healthz",
+    response_model=Alive,
+    responses={status: problems()[status] for status in (422, 429)},
+)
+async def alive(
+    request: Request,
+    challenge: Annotated[str | None, Query(pattern=CHALLENGE_PATTERN)] = None,
+) -> Alive:
     """The process answers; nothing of the store is asked."""
     services: Services = request.app.state.services
-    return Alive(instance=services.settings.instance)
+    instance = services.settings.instance
+    if challenge is None or not instance:
+        return Alive(proof=None)
+    return Alive(proof=proof_of(instance, challenge))
 
 
 @router.get(

@@ -11,7 +11,7 @@ from punctual.commands.common import Refusal, api_options, json_option, say_json
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.commands.wording import count_text
 from punctual.local_files import told_server
-from punctual.transports import Answer, NetworkTransport, NoAnswer
+from punctual.transports import Answer, NetworkTransport, NoAnswer, serves_folder
 from scheduling.instants import SECOND_US
 
 _TIMEOUT_S: Final = 10.0
@@ -87,8 +87,11 @@ def _transport(data: Path, server: str | None) -> NetworkTransport:
     if told is None:
         raise Refusal(f"not ready: nobody serves {data}: start the service with `punctual up`")
     transport = NetworkTransport(told.url, answer_timeout_s=_TIMEOUT_S)
-    alive = json.loads(_read(transport, "/healthz", 200).body)
-    if alive.get("instance") != told.instance:
+    try:
+        is_there = serves_folder(transport, told)
+    except NoAnswer as lost:
+        raise _away(lost) from lost
+    if not is_there:
         transport.close()
         raise Refusal(f"not ready: nobody serves {data} any more: start it with `punctual up`")
     return transport
@@ -98,13 +101,17 @@ def _read(transport: NetworkTransport, path: str, *statuses: int) -> Answer:
     try:
         answer = transport.send("GET", path, body=None, headers={})
     except NoAnswer as lost:
-        raise Refusal(
-            f"not ready: the server does not answer ({lost}): start it with `punctual up`, or name "
-            "another with --server"
-        ) from lost
+        raise _away(lost) from lost
     if answer.status not in statuses:
         raise Refusal(f"not ready: {path} answered {answer.status}: check --server")
     return answer
+
+
+def _away(lost: NoAnswer) -> Refusal:
+    return Refusal(
+        f"not ready: the server does not answer ({lost}): start it with `punctual up`, or name "
+        "another with --server"
+    )
 
 
 def _print(ready: Any, signals: Signals) -> None:

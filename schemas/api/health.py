@@ -6,10 +6,10 @@ from schemas.api.common import Out
 
 
 class Alive(Out):
-    """`instance` names the process, so that a client knows it again."""
+    """`proof` answers a challenge, so that whoever can read the data folder knows the server."""
 
     status: Literal["alive"] = "alive"
-    instance: str
+    proof: str | None
 
 
 class CheckOut(Out):
