@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with two bounds that it lacks: the size of a head, and its time.
+"""uvicorn's HTTP protocol with three bounds: the size of a head, its time, and connections.
 
 Whoever sends a head without end, or a byte of it a minute, holds a connection and memory before
 any check of ours sees the request. The body's bounds are the application's (control_api/edge.py).
@@ -9,10 +9,11 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from scheduling.limits import HEAD_BYTES_MAX, HEAD_S_MAX
+from scheduling.limits import API_CONNECTIONS_MAX, HEAD_BYTES_MAX, HEAD_S_MAX
 
 _REFUSALS: Final = {
     408: b"Request Timeout",
+    503: b"Service Unavailable",
     431: b"Request Header Fields Too Large",
 }
 
@@ -29,6 +30,10 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if len(self.connections) > API_CONNECTIONS_MAX:
+            # Each holds a file, and deliveries need theirs.
+            self._refuse(503)
+            return
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

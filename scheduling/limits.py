@@ -128,6 +128,7 @@ REFUSED_TOKENS_PER_MINUTE: Final = 30  # of one address; more would be guessing
 REFUSED_ACTS_PER_MINUTE: Final = 60  # of one principal; each refusal of privilege is audited
 GROUP_CALLS_MAX: Final = 64  # that share a transaction; some 50 ms of work at most
 PROBE_THREADS: Final = 2  # for health and metrics, which must not wait for the others
+API_CONNECTIONS_MAX: Final = 150  # beside a dispatcher's, under 1,024 files of a process
 API_THREADS: Final = 16  # changes that wait together share a commit; more only take turns
 FIRES_SEARCHED_MAX: Final = 5_000  # of one request with a rare filter, 200 ms; its cursor goes on
 CHANGES_OVERLAP_US: Final = 2_000_000  # a commit may become visible so long after its date

@@ -11,7 +11,7 @@ from adapters.clock_fixed import FixedClock
 from punctual import bounded_http
 from punctual.api_host import ApiServer, serving
 from punctual.data_folder import open_data_folder
-from scheduling.limits import HEAD_BYTES_MAX
+from scheduling.limits import API_CONNECTIONS_MAX, HEAD_BYTES_MAX
 
 Connect = Callable[[], socket.socket]
 
@@ -126,3 +126,10 @@ def test_head_request_has_no_body(connect: Connect) -> None:
     assert head.startswith(b"HTTP/1.1 405 ")
     assert b"allow: GET" in head
     assert body == b""
+
+
+def test_connections_beyond_the_bound_are_refused_and_the_others_served(connect: Connect) -> None:
+    for _ in range(API_CONNECTIONS_MAX):
+        connect().sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+    last = connect()
+    assert _all_of(last).startswith(b"HTTP/1.1 503 ")
