@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEBUG_VARIABLE: Final = "PUNCTUAL_DEBUG"
 COMPLETE_VARIABLE: Final = "_PUNCTUAL_COMPLETE"
+_DECLINED: Final = "Stopped; nothing was changed."
+_INTERRUPTED: Final = "Interrupted: a change under way may have been made, so look before a repeat."
 
 
 class Entry(NamedTuple):
@@ -132,8 +134,9 @@ class CommandLine(click.Group):
             code = _say(_usage_text(error), error.exit_code)
         except click.ClickException as error:
             code = _say(error.format_message(), error.exit_code)
-        except click.Abort:
-            code = _say("Stopped; nothing was changed.", 1)
+        except click.Abort as stopped:
+            was_asked = not isinstance(stopped.__cause__, KeyboardInterrupt)
+            code = _say(_DECLINED if was_asked else _INTERRUPTED, 1)
         except Exception as error:
             if os.environ.get(DEBUG_VARIABLE):
                 raise

@@ -178,3 +178,22 @@ def test_cli_fault_shows_its_traceback_only_where_it_is_asked_for(
 def test_cli_reference_in_the_docs_is_what_the_commands_say() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert page == cli_reference(), "run: python -m punctual.commands.reference > docs/cli.md"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyboardInterrupt, "Interrupted: a change under way may have been made"),
+        (click.Abort, "Stopped; nothing was changed."),
+    ],
+)
+def test_cli_that_is_interrupted_does_not_say_that_nothing_was_changed(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], told: str
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("punctual.commands.apply._read", interrupted)
+    result = CliRunner().invoke(cli, ["apply", "-f", "README.md"])
+    assert result.exit_code == 1
+    assert told in result.stderr
