@@ -11,7 +11,7 @@ from typing import Any, Final
 from control_api.app import all_routers
 from control_api.openapi import TAGS, document_of
 from scheduling import limits
-from schemas.manifest_fields import duration_text
+from scheduling.durations import duration_text
 
 _HOURS_KEPT: Final = limits.IDEMPOTENCY_KEPT_US // 3_600_000_000
 

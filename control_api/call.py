@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from control_api.problems import ApiProblem, FieldProblem, no_tenant
@@ -81,7 +81,7 @@ class Call:
         )
         if tenant_id is not None and not self.principal.holds(GrantKind.READ, tenant_id):
             raise no_tenant(tenant_id, is_refusal=True)
-        detail = f"{act} needs the grant {kind.value} on {where}: ask an operator for it"
+        detail = f"to {act} needs the grant {kind.value} on {where}: ask an operator for it"
         fields = [FieldProblem("grant", detail)]
         raise ApiProblem(403, "grant_missing", detail, fields=fields, is_refusal=True)
 
@@ -124,10 +124,6 @@ class Call:
             actor=self.principal.principal_id,
             request=self.request,
         )
-
-    def without_match(self) -> "Call":
-        """The same call, whatever is there."""
-        return replace(self, match=Match(anything=True))
 
 
 def read_match(if_match: str | None, if_none_match: str | None) -> Match:

@@ -4,12 +4,12 @@ from typing import Final
 
 from ports.records import TriggerDefinition
 from scheduling import InvalidRecurrence, Recurrence, zone_names
+from scheduling.durations import duration_text
 from scheduling.limits import ECHO_CHARS_MAX
 from scheduling.probe import probe
 from scheduling.versions import recurrence_of
 from schemas.api.triggers import DefinitionOut, RetryOut
 from schemas.manifest import TriggerSpec
-from schemas.manifest_fields import duration_text
 from schemas.refusals import did_you_mean
 
 _FIELDS: Final = {

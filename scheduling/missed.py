@@ -2,6 +2,8 @@
 
 from scheduling.decision import DecidedGap, DecidedRow
 from scheduling.draft import Coalescing, Draft
+from scheduling.durations import duration_text
+from scheduling.instants import SECOND_US
 from scheduling.limits import GAP_THRESHOLD_INSTANTS
 from scheduling.rules import Rules, due_of
 from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, MissedPolicy
@@ -26,7 +28,7 @@ def decide_missed(
         rules, after_us, through_us=through_us, due_through_us=now_us - rules.horizon_us - 1
     )
     if expired_us is not None:
-        detail = f"horizon {rules.horizon_us // 1_000_000} s, {rules.horizon_source}"
+        detail = f"horizon {duration_text(rules.horizon_us // SECOND_US)}, {rules.horizon_source}"
         draft.cover(
             range_row(rules, after_us, expired_us, cause=Cause.EXPIRED_PAST_HORIZON, detail=detail)
         )

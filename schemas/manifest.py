@@ -24,6 +24,7 @@ from pydantic import (
 
 from scheduling import InvalidRecurrence, compile_recurrence
 from scheduling.calendars import calendar_dates
+from scheduling.durations import duration_text
 from scheduling.instants import from_text
 from scheduling.limits import (
     ATTEMPT_BUDGET_DEFAULT,
@@ -55,7 +56,6 @@ from schemas.manifest_fields import (
     ExcludedDates,
     Payload,
     Schedule,
-    duration_text,
     instant_us,
     refusal,
 )

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from scheduling.calendars import calendar_dates
+from scheduling.durations import UNITS_S
 from scheduling.errors import InvalidRecurrence
 from scheduling.instants import from_text, is_in_years
 from scheduling.limits import (
@@ -35,7 +36,6 @@ NAME_SCHEMA: Final[dict[str, Any]] = {
 }
 YEARS_TEXT: Final = f"the year must lie from {YEAR_MIN} to {YEAR_MAX}"
 _FAR_YEAR: Final = re.compile(r"(0001|9999)-")
-_UNITS_S: Final = (86_400, 3_600, 60, 1)
 
 
 def refusal(message: str) -> PydanticCustomError:
@@ -74,17 +74,9 @@ def duration_s(value: object) -> int:
     if isinstance(value, str):
         match = _DURATION.fullmatch(value)
         if match and any(match.groups()):
-            pairs = zip(match.groups(), _UNITS_S, strict=True)
+            pairs = zip(match.groups(), UNITS_S, strict=True)
             return sum(int(count) * unit_s for count, unit_s in pairs if count)
     raise refusal("write a duration with its unit, as in 90s, 15m, 6h, 2d or 1h30m")
-
-
-def duration_text(duration: int) -> str:
-    """The shortest text that `duration_s` reads back to the same seconds."""
-    for unit_s, letter in zip(_UNITS_S, "dhms", strict=True):
-        if duration and duration % unit_s == 0:
-            return f"{duration // unit_s}{letter}"
-    return "0s"
 
 
 def union_members(value: object) -> tuple[str, ...]:

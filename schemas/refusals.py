@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
+from scheduling.durations import duration_text
 from scheduling.limits import ECHO_CHARS_MAX
-from schemas.manifest_fields import duration_text
 
 _OTHER_WORDS: Final = {
     "cron": "schedule", "every": "schedule", "at": "schedule", "recurrence": "schedule",
@@ -28,8 +28,11 @@ _MISSING: Final = {
 _TYPES: Final = {
     "string_type": "write text; quote it if it looks like a number",
     "int_type": "write a whole number without quotes or unit",
+    "list_type": "write a list",
+    "dict_type": "write a mapping of keys and values",
     "bool_type": "write true or false",
     "model_type": "write a mapping of keys and values",
+    "model_attributes_type": "write a mapping of keys and values",
     "string_too_short": "write some text, or remove the key",
     "string_pattern_mismatch": "write a variable's name: letters, digits and `_`",
 }
@@ -47,7 +50,7 @@ def message_of(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
         return f"missing: {_MISSING.get(key, 'add it')}"
     if kind == "extra_forbidden":
         return unknown_key(key, keys_of(_model_at(model, loc)))
-    if kind == "enum":
+    if kind in ("enum", "literal_error"):
         return f"write {str(context['expected']).replace(chr(39), '')}"
     if kind == "string_too_long":
         return f"at most {context['max_length']:,} characters"
@@ -90,7 +93,13 @@ def _bound(key: str, context: Mapping[str, Any]) -> str:
 def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel]:
     for step in loc[:-1]:
         for name, info in model.model_fields.items():
-            kind = info.annotation
-            if (info.alias or name) == step and isinstance(kind, type):
-                model = kind if issubclass(kind, BaseModel) else model
+            if (info.alias or name) == step:
+                model = next(iter(_models_in(info.annotation)), model)
     return model
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models of a type, or of the members of a list or a choice."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]

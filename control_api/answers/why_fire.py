@@ -6,8 +6,8 @@ from typing import Final
 from control_api.answers.why_facts import Answer, WhyFacts
 from control_api.answers.zone_times import span_text
 from ports.records import AttemptRecord, FireRecord, TriggerDefinition
+from scheduling.durations import duration_text
 from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, Origin
-from schemas.manifest_fields import duration_text
 
 
 def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:

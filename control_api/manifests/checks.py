@@ -94,9 +94,12 @@ class ScheduleCheck:
 
 
 def unknown_name(kind: str, name: str, names: Sequence[str]) -> str:
-    """What to say about a target or a calendar that the tenant does not have."""
+    """What to say about a target or a calendar that the manifest does not give the tenant."""
     if not names:
-        return f"the tenant has no {kind}s: add one under `{kind}s:`"
+        return (
+            f"the manifest has no {kind}s for this tenant: write this one under `{kind}s:`, also "
+            "where the service has it already"
+        )
     close = did_you_mean(name, names)
     shown = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
     hint = f"did you mean `{close[0]}`?" if close else f"the tenant's {kind}s are {shown}"

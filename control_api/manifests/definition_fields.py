@@ -9,6 +9,7 @@ from schemas.api.apply import FieldChange
 from schemas.manifest import TriggerSpec
 
 CHANGED: Final = "changed"
+GIVEN: Final = "given"  # of what is new
 _FACTS: Final = (
     "recurrence", "zone", "target_id", "gap_rule", "fold_rule", "starts_us", "ends_us",
     "exclusions", "calendars", "max_fires", "smear_s", "missed_policy", "overlap_policy",
@@ -28,7 +29,7 @@ def definition_fields(
     fields = _differing(before, after)
     had_one = before is not None and before.has_payload
     if had_one != (after.payload is not None):
-        fields.append(FieldChange(field="payload", after=CHANGED))
+        fields.append(FieldChange(field="payload", after=GIVEN if before is None else CHANGED))
     return fields
 
 

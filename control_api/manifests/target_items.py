@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from control_api.manifests.definition_fields import CHANGED
+from control_api.manifests.definition_fields import CHANGED, GIVEN
 from control_api.manifests.hosts import Owner, Wanted
 from control_api.manifests.items import Item, Phase, Step, Subject
 from ports.changes import AllowHost, DeleteTarget, PutTarget
@@ -86,7 +86,7 @@ def _fields(
         told_s = None if stored is None else before_s
         fields.append(FieldChange(field="timeout_s", before=told_s, after=record.timeout_s))
     if record.secret is not None and not _is_current(registry, record, stored):
-        fields.append(FieldChange(field="secret", after=CHANGED))
+        fields.append(FieldChange(field="secret", after=GIVEN if stored is None else CHANGED))
     if owner.host is not None:
         fields.append(FieldChange(field="allowed_host", after=owner.host))
     elif stored is not None and owner.is_usable and stored.ownership not in USABLE_OWNERSHIP:

@@ -7,9 +7,9 @@ import yaml
 from pydantic import BaseModel
 
 from control_api.manifests.yaml_scalars import UnclearScalar, plain_scalar
+from scheduling.durations import duration_text
 from scheduling.instants import to_text
 from schemas.manifest import Manifest, TenantSpec, TriggerSpec
-from schemas.manifest_fields import duration_text
 
 _MEMBERS = frozenset({"calendars", "targets", "triggers"})
 

@@ -127,5 +127,5 @@ def _write(text: str, output: Path | None) -> None:
 def _next_step(count: int, output: Path | None) -> str:
     entries = "1 entry" if count == 1 else f"{count} entries"
     if output is None:
-        return f"Converted {entries}. Keep it with -o FILE, then: punctual up --manifest FILE"
-    return f"Converted {entries} to {output}. Next: punctual up --manifest {output}"
+        return f"Converted {entries}. Keep it with -o FILE, then: punctual apply -f FILE"
+    return f"Converted {entries} to {output}. Next: punctual apply -f {output}"

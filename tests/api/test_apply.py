@@ -115,7 +115,7 @@ def test_apply_tells_what_a_new_trigger_will_do(api: Api) -> None:
         "zone": (None, "UTC"),
         "target": (None, "hook"),
         "missed": (None, "skip"),
-        "payload": (None, "changed"),
+        "payload": (None, "given"),
     }
     assert (created["next_before"], created["next_after"]) == (
         [],
@@ -677,3 +677,12 @@ def test_apply_of_too_many_changes_is_422_and_counts_them(
     )
     assert not api.services.store.registry.triggers(TENANT, limit=10)
     applied(api, manifest("one", "two", "three"), only=[f"{TENANT}/t*"], dry_run=dry_run)
+
+
+def test_apply_calls_a_payload_and_a_secret_of_what_is_new_given(api: Api) -> None:
+    made = tenant("nightly")
+    made["targets"]["hook"]["secret"] = SECRET
+    made["triggers"]["nightly"]["payload"] = {"a": 1}
+    plan = applied(api, {"tenants": {TENANT: made}}, dry_run=True)
+    assert fields(entry(plan, "trigger", "nightly"))["payload"] == (None, "given")
+    assert fields(entry(plan, "target", "hook"))["secret"] == (None, "given")

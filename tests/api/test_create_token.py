@@ -145,3 +145,20 @@ def test_token_bad_field_is_422(api: Api, changes: dict[str, Any], field: str) -
 def test_token_for_an_unknown_tenant_is_404(api: Api) -> None:
     grants = [{"kind": "read", "tenant": "nobody"}]
     assert problem(api.call("POST", PATH, {"principal": "ci", "grants": grants}))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("grants", "field", "text"),
+    [
+        ("author", "grants", "write a list"),
+        (["author"], "grants.0", "write a mapping of keys and values"),
+        ([{"kid": "author"}], "grants.0.kid", "unknown key 'kid': did you mean `kind`?"),
+        ([{"kind": "autor"}], "grants.0.kind", "write read, author, policy, operator or auditor"),
+    ],
+)
+def test_grants_of_the_wrong_shape_say_what_to_write(
+    api: Api, grants: Any, field: str, text: str
+) -> None:
+    answer = api.call("POST", "/v1/tokens", {"principal": "ci", "grants": grants})
+    assert answer.status_code == 422
+    assert {"field": field, "detail": text} in answer.json()["errors"]

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from scheduling import limits
+from scheduling.durations import duration_text
 from schemas.manifest import CalendarSpec, RetrySpec, TargetSpec, TenantSpec, TriggerSpec
-from schemas.manifest_fields import duration_text
 from tests.support.repository import ROOT
 
 PAGE: Final = (ROOT / "docs" / "manifest.md").read_text(encoding="utf-8")

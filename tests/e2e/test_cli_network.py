@@ -64,7 +64,7 @@ def test_cli_over_the_network_with_a_token_of_its_own_is_that_principal(
     refused = run_punctual("quota", "acme", "--triggers", 5, environment=remote)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == (
-        "punctual: set a quota needs the grant policy on tenant acme: ask an operator for it\n"
+        "punctual: to set a quota needs the grant policy on tenant acme: ask an operator for it\n"
     )
     actors = {each["actor"] for each in answer("audit", "--data", data) if "paus" in each["action"]}
     assert actors == {"ci"}

@@ -131,7 +131,7 @@ def test_restart_says_what_was_missed_and_what_it_did(
         "once": "runs once for all, coalesced into",
         "all": "sent on the catch-up lane, at its rate",
         "skipped": "skipped, as its missed policy says",
-        "expired": "expired (horizon 2 s",
+        "expired": "expired (horizon 2s",
     }.items():
         second.wait_for_out(f"  acme/{name}: ")
         assert any(told in line for line in second.out if f"acme/{name}: " in line), str(second)

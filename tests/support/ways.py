@@ -31,9 +31,9 @@ from ports.errors import ChangeRefused
 from ports.principals import GrantKind, GrantRecord
 from ports.time_authority import TimeAuthorityPort
 from scheduling.clock_gate import ClockReading
+from scheduling.durations import duration_text
 from scheduling.instants import from_text
 from scheduling.vocabulary import Cause, FireState, Lane, MissedPolicy, OverlapPolicy
-from schemas.manifest_fields import duration_text
 from tests.support.definitions import TARGET, TENANT, a_definition, a_target, a_tenant
 from tests.support.scripted_target import Report
 from tests.support.service import EPSILON_US, Service

@@ -59,7 +59,7 @@ def test_apply_shows_each_field_and_the_next_three_and_says_what_it_did(
         ["created", "trigger acme/nightly", "schedule", "0 2 * * *"],
         ["zone", "Europe/Berlin"],
         ["target", "hook"],
-        ["payload", "changed"],
+        ["payload", "given"],
         ["next", "Tue 2026-06-02 02:00:00 +02:00"],
         ["Wed 2026-06-03 02:00:00 +02:00"],
         ["Thu 2026-06-04 02:00:00 +02:00"],

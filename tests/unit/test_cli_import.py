@@ -29,7 +29,7 @@ def test_import_writes_a_manifest_that_loads(tmp_path: Path) -> None:
     assert (trigger.schedule, trigger.zone) == (("0 9 * * MON-FRI",), "Europe/Berlin")
     assert trigger.payload["command"] == "/usr/bin/report --daily"
     assert result.stderr == (
-        "Converted 1 entry. Keep it with -o FILE, then: punctual up --manifest FILE\n"
+        "Converted 1 entry. Keep it with -o FILE, then: punctual apply -f FILE\n"
     )
 
 
@@ -48,7 +48,7 @@ def test_import_to_a_file_is_for_its_owner_alone_and_never_overwrites(tmp_path: 
     result = crontab(*arguments, stdin=GOOD)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
-        f"Converted 1 entry to {output}. Next: punctual up --manifest {output}\n"
+        f"Converted 1 entry to {output}. Next: punctual apply -f {output}\n"
     )
     assert output.stat().st_mode & 0o777 == 0o600
     again = crontab(*arguments, stdin=GOOD)

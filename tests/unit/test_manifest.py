@@ -764,3 +764,17 @@ def test_error_about_a_name_with_control_characters_does_not_steer_a_terminal() 
     for line in str(raised.value).split("\n"):
         assert line.isprintable()
         assert line.startswith("f?[0m:")
+
+
+def test_target_of_the_store_alone_is_named_in_the_manifest_too() -> None:
+    text = """\
+tenants:
+  acme:
+    triggers:
+      one: {schedule: "0 9 * * *", zone: UTC, target: hook}
+"""
+    (told,) = refusals(text)
+    assert told.endswith(
+        "tenants.acme.triggers.one.target: the manifest has no targets for this tenant: write "
+        "this one under `targets:`, also where the service has it already"
+    )

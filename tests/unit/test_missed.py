@@ -117,7 +117,7 @@ def test_missed_expired_row_says_which_horizon_and_who_chose_it() -> None:
         recurrence=TEN_MINUTES, horizon_us=120 * SECOND_US, horizon_source="chosen by ann"
     )
     expired, *_ = decide(a_view(rules=rules), 700 * SECOND_US).rows
-    assert expired.cause_detail == "horizon 120 s, chosen by ann"
+    assert expired.cause_detail == "horizon 2m, chosen by ann"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_missed_report_keeps_triggers_and_fates_apart(service: Service) -> None:
         for name in ("a", "b")
         for line in (
             f"acme/{name}: 2 instants, 2026-06-01T09:10:00Z to 2026-06-01T09:20:00Z: expired "
-            "(horizon 1200 s, default)",
+            "(horizon 20m, default)",
             f"acme/{name}: 1 instant, 2026-06-01T09:30:00Z: sent on the catch-up lane, at its rate",
         )
     ]

@@ -91,7 +91,7 @@ def test_commit_due_past_the_horizon_says_which_horizon(crank: HandCrank) -> Non
         "240..240 x1 coalesced>300",
         "300 ready",
     ]
-    assert crank.fires()[0].cause_detail == "horizon 90 s, chosen by bob"
+    assert crank.fires()[0].cause_detail == "horizon 90s, chosen by bob"
 
 
 def test_commit_due_leaves_other_partitions_alone(crank: HandCrank) -> None:
