@@ -26,7 +26,12 @@ def put_calendar(session: ChangeSession, change: PutCalendar) -> ChangeResult:
     session.need_tenant(change.tenant_id)
     found = session.execute("calendar_current", *key).fetchone()
     current = 0 if found is None else found[0]
-    check_revision(f"calendar {'/'.join(key)}", change.expected_revision, found=current)
+    check_revision(
+        f"calendar {'/'.join(key)}",
+        change.expected_revision,
+        found=current,
+        must_exist=change.must_exist,
+    )
     own, dates = _dates(key, change)
     own_texts = sorted({day.isoformat() for day in own})
     content = (json.dumps(change.rules), json.dumps(own_texts))

@@ -80,8 +80,13 @@ def check_note(note: str | None) -> None:
         raise refused(text, ProblemKind.INVALID, "note")
 
 
-def check_revision(subject: str, expected: int | None, *, found: int) -> None:
+def check_revision(
+    subject: str, expected: int | None, *, found: int, must_exist: bool = False
+) -> None:
     """Refused as stale when another revision was expected; `found` 0 says that there is none."""
+    if must_exist and not found:
+        text = f"revision: {subject} does not exist, so there is nothing to replace"
+        raise refused(text, ProblemKind.STALE, "revision")
     if expected is not None and expected != found:
         raise stale(subject, expected, found)
 

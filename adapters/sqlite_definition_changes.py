@@ -36,7 +36,12 @@ def put_trigger(session: ChangeSession, change: PutTrigger) -> ChangeResult:
     session.need_tenant(tenant_id)
     trigger = session.find_trigger(tenant_id, name)
     revision = 0 if trigger is None else trigger.revision
-    check_revision(f"trigger {tenant_id}/{name}", change.expected_revision, found=revision)
+    check_revision(
+        f"trigger {tenant_id}/{name}",
+        change.expected_revision,
+        found=revision,
+        must_exist=change.must_exist,
+    )
     facts = None if trigger is None else _facts(session, tenant_id, trigger)
     definition, problems = with_calendars(session, tenant_id, name, definition)
     problems += definition_problems(tenant_id, name, definition)

@@ -36,7 +36,12 @@ def put_target(session: ChangeSession, change: PutTarget) -> ChangeResult:
     session.need_tenant(target.tenant_id)
     found = read_target(session.connection, session.sql, *key)
     revision = 0 if found is None else found.revision
-    check_revision(f"target {'/'.join(key)}", change.expected_revision, found=revision)
+    check_revision(
+        f"target {'/'.join(key)}",
+        change.expected_revision,
+        found=revision,
+        must_exist=change.must_exist,
+    )
     ownership = _ownership(session, change, found)
     secret_ref, previous_ref = _secret_refs(session, target, found)
     wanted = TargetRow(

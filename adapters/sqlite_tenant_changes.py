@@ -20,7 +20,12 @@ def put_tenant(session: ChangeSession, change: PutTenant) -> ChangeResult:
     tenant_id = tenant.tenant_id
     found = session.execute("registry_tenant", tenant_id).fetchone()
     revision = 0 if found is None else found[-1]
-    check_revision(f"tenant {tenant_id}", change.expected_revision, found=revision)
+    check_revision(
+        f"tenant {tenant_id}",
+        change.expected_revision,
+        found=revision,
+        must_exist=change.must_exist,
+    )
     wanted = tuple(getattr(tenant, field) for field in _FIELDS)
     if found is not None and found[1:-1] == wanted:
         return _result(ChangeKind.UNCHANGED, tenant_id, revision)

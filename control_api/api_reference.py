@@ -44,9 +44,9 @@ or a parameter that nobody reads is refused, with a suggestion; so is a key that
 **Creating and replacing.** `PUT` makes what is not there: 201, with `Location`. What is there and
 says the same is left as it is: 200. What is there and differs needs `If-Match`: 428 without.
 `If-Match: "..."` takes the `ETag` of the last answer as it came, and 412 says that somebody else
-was faster; `If-Match: *` replaces whatever is there; `If-None-Match: *` only creates. Acts on what
-exists, such as `:pause` or `DELETE`, take `If-Match` too. A route that looks at no precondition
-refuses one.
+was faster; `If-Match: *` replaces whatever is there, and makes nothing; `If-None-Match: *` only
+creates. Acts on what exists, such as `:pause` or `DELETE`, take `If-Match` too. A route that looks
+at no precondition refuses one.
 
 **Sending again.** A change with an `Idempotency-Key` (1 to {limits.HEADER_CHARS_MAX} printable
 characters of ASCII, kept for {_HOURS_KEPT} hours) has one effect however often it is sent: a repeat

@@ -1,7 +1,8 @@
 """The changes that people make, as values, and what became of each.
 
 `expected_revision` is an If-Match: the change is refused as stale when its subject has another
-revision; 0 expects that there is none yet, None expects nothing.
+revision; 0 expects that there is none yet, None expects nothing. A Put that `must_exist` replaces
+and makes nothing.
 """
 
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ class PutTenant:
 
     tenant: TenantRecord
     expected_revision: int | None = None
+    must_exist: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class PutTarget:
     ownership: OwnershipState = OwnershipState.PENDING
     check_detail: str | None = None
     expected_revision: int | None = None
+    must_exist: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,7 @@ class PutCalendar:
     rules: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
     expected_revision: int | None = None
+    must_exist: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,7 @@ class PutTrigger:
     reset_fired_count: bool = False
     keep_payload: bool = False
     expected_revision: int | None = None
+    must_exist: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

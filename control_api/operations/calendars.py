@@ -27,6 +27,7 @@ def put_calendar(
         rules=body.rules,
         dates=tuple(day.isoformat() for day in body.dates),
         expected_revision=call.expected_revision if call.match.is_given else 0,
+        must_exist=call.match.anything,
     )
     result = _put(call, change)
     created = result.kind is ChangeKind.CREATED

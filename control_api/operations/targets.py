@@ -206,7 +206,9 @@ def _is_vouched_for(call: Call, target: TargetRecord) -> bool:
 def _put(call: Call, change: PutTarget) -> ChangeResult:
     expected = call.expected_revision if call.match.is_given else 0
     try:
-        (result,) = call.apply(replace(change, expected_revision=expected))
+        (result,) = call.apply(
+            replace(change, expected_revision=expected, must_exist=call.match.anything)
+        )
     except ChangeRefused as refused:
         if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
             raise ChangeRefused(tuple(map(_in_our_words, refused.details))) from None

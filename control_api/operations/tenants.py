@@ -111,7 +111,10 @@ def _known(call: Call, tenant_id: str) -> TenantRecord | None:
 def _put(call: Call, wanted: TenantRecord) -> ChangeResult:
     expected = call.expected_revision if call.match.is_given else 0
     try:
-        (result,) = call.apply(PutTenant(tenant=wanted, expected_revision=expected))
+        change = PutTenant(
+            tenant=wanted, expected_revision=expected, must_exist=call.match.anything
+        )
+        (result,) = call.apply(change)
     except ChangeRefused as refused:
         if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
             raise

@@ -177,6 +177,7 @@ def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -
         name=name,
         definition=definition,
         expected_revision=call.expected_revision if call.match.is_given else 0,
+        must_exist=call.match.anything,
     )
     try:
         (result,) = call.apply(change)

@@ -147,6 +147,15 @@ class WriteLadder(ReadLadder):
             assert problem(answer) == (400, ["If-None-Match"])
         assert len(api.audit()) == before
 
+    def test_replacing_whatever_is_there_makes_nothing(self, api: Api) -> None:
+        self.prepare(api)
+        if not self.creates:
+            return
+        before = len(api.audit())
+        answer = self.call(api, headers={"If-Match": "*"})
+        assert problem(answer)[0] == 412, answer.text
+        assert len(api.audit()) == before
+
     @pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "ünique"])
     def test_key_that_cannot_be_kept_is_400(self, api: Api, key: str) -> None:
         self.prepare(api)
@@ -174,9 +183,7 @@ class WriteLadder(ReadLadder):
         assert first.is_success, first.text
         entries = len(api.audit(self.action))
         body = {**(self.body or {}), **self.other} if self.other else self.body
-        answer = self.call(
-            api, body=body, headers={"Idempotency-Key": "once"}, **self.other_params
-        )
+        answer = self.call(api, body=body, headers={"Idempotency-Key": "once"}, **self.other_params)
         assert problem(answer) == (422, ["Idempotency-Key"])
         assert len(api.audit(self.action)) == entries
 

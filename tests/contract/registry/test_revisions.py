@@ -10,6 +10,7 @@ from ports.changes import (
     DeleteTarget,
     DeleteTrigger,
     PauseTrigger,
+    PutCalendar,
     PutTarget,
     PutTenant,
     PutTrigger,
@@ -123,6 +124,28 @@ def test_replacement_of_what_does_not_exist_is_stale(
     problem = refusal_of(crank, peek, make(4))
     assert problem.kind is ProblemKind.STALE
     assert "does not exist; expected was revision 4" in problem.text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(PutTenant(tenant=a_tenant("new"), must_exist=True), id="tenant"),
+        pytest.param(PutTarget(target=a_target(target_id="new"), must_exist=True), id="target"),
+        pytest.param(
+            PutTrigger(tenant_id=TENANT, name="new", definition=a_definition(), must_exist=True),
+            id="trigger",
+        ),
+        pytest.param(
+            PutCalendar(tenant_id=TENANT, calendar_id="new", must_exist=True), id="calendar"
+        ),
+    ],
+)
+def test_replacement_of_whatever_is_there_makes_nothing(
+    crank: HandCrank, peek: StorePeek, change: Change
+) -> None:
+    problem = refusal_of(crank, peek, change)
+    assert problem.kind is ProblemKind.STALE
+    assert "nothing to replace" in problem.text
 
 
 def test_creation_that_expects_nothing_creates(crank: HandCrank) -> None:
