@@ -245,8 +245,8 @@ def test_pause_of_several_where_one_is_refused_does_the_others_and_says_which(
     assert result.exit_code == 1
     assert table(result.stdout)[1:] == [["acme/report-a", "paused"], ["beta/report-a", "refused"]]
     assert result.stderr == (
-        "punctual: 1 of 2 were refused: beta/report-a: to pause a trigger needs the grant author on "
-        "tenant beta: ask an operator for it\n"
+        "punctual: 1 of 2 were refused: beta/report-a: to pause a trigger needs the grant author "
+        "on tenant beta: ask an operator for it\n"
     )
 
 
