@@ -22,6 +22,7 @@ KILLS_OF_TWO: Final = 14  # with two processes on the file
 STILL_AFTER: Final = frozenset({7, 15})  # kills after which nothing runs for longer than grace
 STILL_S: Final = 7.5
 CALM_S: Final = 90.0
+ENDS_AFTER_S: Final = 10  # longer than the last start takes on a busy machine
 
 
 class Storm:
@@ -65,7 +66,7 @@ class Storm:
         """Kill the rest, then let all come to its end; when that was set to be."""
         for process in self._running:
             process.kill()
-        ends_us = (int(time.time()) + 4) * SECOND_US
+        ends_us = (int(time.time()) + ENDS_AFTER_S) * SECOND_US
         self.write_manifest(ends_at=to_text(ends_us))
         last = self.start()
         wait_until(self._is_calm, "everything comes to its end", timeout_s=CALM_S)
@@ -77,8 +78,10 @@ class Storm:
         return all(row.state == "finished" for row in triggers) and self.ledger.waiting() == 0
 
     def _wait_for_a_moment(self) -> str:
-        """Some hit the start, which takes about a second; most hit where something happens."""
+        """Some hit the start, which takes a second or two; most hit where something happens."""
         moment = self._random.choice(("anywhere", "decision", "decision", "attempt"))
+        if moment != "anywhere":
+            wait_until(lambda: all(map(_has_applied, self._running)), "all run", timeout_s=CALM_S)
         time.sleep(self._random.uniform(0.2, 2.4))
         if moment == "decision":  # every instant is a whole second
             time.sleep(1 - time.time() % 1 + self._random.uniform(0.0, 0.08))
@@ -87,6 +90,11 @@ class Storm:
             while not self._receiver.open and time.monotonic() < end_s:
                 time.sleep(0.002)
         return moment
+
+
+def _has_applied(process: ServiceProcess) -> bool:
+    """Whether its manifest is applied, so that it decides and delivers."""
+    return any(line.startswith(("  created", "Manifest applied")) for line in process.out)
 
 
 @pytest.fixture
