@@ -47,9 +47,7 @@ def test_import_to_a_file_is_for_its_owner_alone_and_never_overwrites(tmp_path: 
     arguments = ("-", "--target", URL, "--zone", "UTC", "-o", str(output))
     result = crontab(*arguments, stdin=GOOD)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == (
-        f"Converted 1 entry to {output}. Next: punctual apply -f {output}\n"
-    )
+    assert result.stderr == (f"Converted 1 entry to {output}. Next: punctual apply -f {output}\n")
     assert output.stat().st_mode & 0o777 == 0o600
     again = crontab(*arguments, stdin=GOOD)
     assert (again.exit_code, again.stderr) == (
