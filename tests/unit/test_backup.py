@@ -114,8 +114,9 @@ def test_backup_command_says_what_it_did_and_is_audited(punctual: CommandLine, f
         f"{file.stat().st_size:,} bytes, "
         f"the store and {keys} files of keys, read back and checked.\n"
     )
-    entry = punctual.json("audit", "--limit", "1")[0]
-    assert (entry["action"], entry["subject"]) == ("backup_taken", "store")
+    # The command that asks makes the folder's token, which is an act of its own.
+    (entry,) = punctual.json("audit", "--action", "backup_taken")
+    assert entry["subject"] == "store"
     assert entry["note"] == f"backup.zip, {file.stat().st_size} bytes"
 
 
