@@ -137,9 +137,15 @@ def gather(
 
 
 def applied(evidence: Evidence) -> Iterator[tuple[int, Call]]:
-    """Every call that committed changes, or found them made, with its place."""
+    """Every call that committed changes, or found them made, with its place.
+
+    A call without changes only looks whether its request was answered before.
+    """
     for index, call in enumerate(evidence.calls):
-        if call.name == "registry.apply" and not call.arguments["dry_run"]:
+        if call.name != "registry.apply" or call.arguments.get("dry_run"):
+            continue
+        (changes,) = call.arguments["args"]
+        if changes:
             yield index, call
 
 

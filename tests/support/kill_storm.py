@@ -199,13 +199,16 @@ class Verdict:
         return late_us > GRACE_US and (row.cause != "coalesced" or self._stands_for(row))
 
     def _stands_for(self, row: LedgerRow) -> bool:
-        """Whether the fire that a row was coalesced into went, or one further on did."""
+        """Whether the fire that a row was coalesced into went, or one further on did.
+
+        One that met a run still under way was left out for that, by its own policy.
+        """
         last_us, into_us = row.last_us, row.into_us
         while into_us is not None and into_us > last_us:
             into = self._by_key.get(_key_at(row.key, into_us))
             if into is None:
                 return False
-            if into.state != "not_dispatched":
+            if into.state != "not_dispatched" or into.cause == "overlap":
                 return True
             last_us, into_us = into.scheduled_us, into.into_us
         return False

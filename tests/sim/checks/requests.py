@@ -46,6 +46,6 @@ def _answers(evidence: Evidence, first: dict[str, tuple[int, list[ChangeResult]]
 
 def _has_confirmed(evidence: Evidence, answer: Answer) -> bool:
     return any(
-        call.name == "registry.apply" and call.arguments["dry_run"]
+        call.name == "registry.apply" and call.arguments.get("dry_run")
         for call in evidence.calls[answer.calls_before :]
     )

@@ -13,7 +13,7 @@ def check(evidence: Evidence) -> list[str]:
     deleted: set[str] = set()
     problems: list[str] = []
     for call in evidence.calls:
-        if call.name == "registry.apply" and not call.arguments["dry_run"]:
+        if call.name == "registry.apply" and not call.arguments.get("dry_run"):
             for result in call.result:
                 if result.replayed:
                     continue
