@@ -64,7 +64,8 @@ def parse_command(arguments: list[str]) -> dict[str, Any]:
         name, *rest = rest
         command = command.get_command(click.Context(command), name)
         assert command is not None, name
-    return command.make_context(name, rest).params
+    # As below the program: click keeps the help option that a command was first asked with.
+    return command.make_context(name, rest, **cli.context_settings).params
 
 
 def exec_start() -> list[str]:
