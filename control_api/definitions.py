@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from control_api.problems import shown
 from ports.records import TriggerDefinition
 from scheduling import InvalidRecurrence, Recurrence, zone_names
 from scheduling.durations import duration_text
-from scheduling.limits import ECHO_CHARS_MAX
 from scheduling.probe import probe
 from scheduling.versions import recurrence_of
 from schemas.api.triggers import DefinitionOut, RetryOut
@@ -94,13 +94,7 @@ def refusal_text(refused: InvalidRecurrence) -> tuple[str, str]:
     """(the key at fault, what is wrong with it and what to do); a zone gets a suggestion."""
     key = _FIELDS.get(refused.field, "schedule")
     part = "" if refused.field == key else f"{refused.field}: "
-    item = f"{echoed(refused.item)}: " if refused.item else ""
+    item = f"{shown(refused.item)}: " if refused.item else ""
     close = did_you_mean(refused.item, sorted(zone_names())) if key == "zone" else []
     hint = f"; did you mean `{close[0]}`?" if close else ""
     return key, f"{part}{item}{refused.reason}{hint}"
-
-
-def echoed(text: str) -> str:
-    """Bad input as a message may show it."""
-    shown = text if len(text) <= ECHO_CHARS_MAX else text[:ECHO_CHARS_MAX] + "..."
-    return repr(shown)

@@ -12,6 +12,7 @@ from ports.errors import PortError
 from ports.history import HistoryPort
 from ports.lanes import LanesPort
 from ports.metric_names import MetricName
+from ports.outbox import RELAY_ID
 from ports.records import Lease
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
@@ -19,7 +20,6 @@ from scheduling.clock_gate import ClockReading, GateState, GateVerdict, observe
 from scheduling.instants import SECOND_US
 from scheduling.limits import LEASE_TTL_S_MAX
 
-RELAY_ID: Final = "events"  # under which the relay into the log of events keeps its place
 CURSOR_LOOK_US: Final = 60 * SECOND_US  # between two looks at how far the cursors are ahead
 _TTL_US_MAX: Final = round(LEASE_TTL_S_MAX * SECOND_US)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -4,7 +4,9 @@ Also where a relay stands in the ledger, whose changes have no outbox rows.
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+RELAY_ID: Final = "events"  # of all relays into the log of events: they share a cursor
 
 
 class OutboxEvent(NamedTuple):

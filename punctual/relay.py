@@ -14,7 +14,7 @@ from typing import Final
 from ports import log_actions as log
 from ports.errors import PortError, StoreUnavailable
 from ports.events import EventsPort
-from ports.outbox import ChangeReading
+from ports.outbox import RELAY_ID, ChangeReading
 from ports.records import FireRecord
 from ports.store import Store
 from ports.time_authority import TimeAuthorityPort
@@ -22,7 +22,6 @@ from punctual.relay_events import fire_state_changed, trigger_changed
 from scheduling.keys import FireKey
 from scheduling.limits import RELAY_PAGES_MAX, RELAY_ROWS_MAX
 
-RELAY_ID: Final = "events"  # of all relays into the one log: they share a cursor
 POLL_S: Final = 0.5
 _BREATH_S: Final = 0.1  # between steps that had no end: the deciding thread comes first
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)

@@ -8,12 +8,12 @@ import pytest
 
 from adapters.lanes_local import LocalLanes
 from adapters.sqlite_database import SqliteDatabase
-from control_api.signals import RELAY_ID, ClockWatch, store_signals, unleased_partitions
+from control_api.signals import ClockWatch, store_signals, unleased_partitions
 from ports.errors import StoreUnavailable
 from ports.history import HistoryPort
 from ports.metric_names import METRICS
+from ports.outbox import RELAY_ID
 from ports.records import LaneMessage, Lease
-from punctual import relay
 from scheduling.instants import SECOND_US
 from scheduling.vocabulary import Lane, TriggerState
 from tests.contract.factories import SqliteHarness
@@ -139,10 +139,6 @@ def test_relay_lag_of_fires_is_the_age_of_the_oldest_change_not_told(scrape: Scr
     again = outbox.begin_reading(RELAY_ID)
     outbox.end_reading(RELAY_ID, again, until_us=at(60) + 1)
     assert scrape.read()[lag] == 0
-
-
-def test_relay_lag_is_that_of_the_relay_which_runs() -> None:
-    assert relay.RELAY_ID == RELAY_ID
 
 
 def test_quarantined_triggers_and_epsilon_are_told(
