@@ -14,6 +14,7 @@ import structlog
 
 EXPECTS_ERROR_LOG: Final = "expects_error_log"
 _RECORDER: Final = pytest.StashKey["ErrorRecorder"]()
+_ROOT: Final = pytest.StashKey[tuple[int, list[logging.Handler]]]()
 
 # No deadline: a test may not fail because the machine was busy.
 hypothesis.settings.register_profile(
@@ -47,7 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     recorder = item.stash[_RECORDER] = ErrorRecorder()
-    logging.getLogger().addHandler(recorder)
+    root = logging.getLogger()
+    item.stash[_ROOT] = (root.level, [*root.handlers])
+    root.addHandler(recorder)
     _route_structlog()
     return (yield)
 
@@ -69,7 +72,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     try:
         result = yield
     finally:
-        logging.getLogger().removeHandler(item.stash[_RECORDER])
+        # A test that runs a command in this process may have set up the logs of a service.
+        root = logging.getLogger()
+        level, handlers = item.stash[_ROOT]
+        root.handlers = [handler for handler in root.handlers if handler in handlers]
+        root.setLevel(level)
     if item.get_closest_marker(EXPECTS_ERROR_LOG) is None:
         _refuse(item.stash[_RECORDER].messages)
     return result
