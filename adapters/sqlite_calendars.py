@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from datetime import date
 
-from adapters.sqlite_change_session import ChangeSession, check_revision
+from adapters.sqlite_change_session import ChangeSession, check_revision, differing
 from adapters.sqlite_definitions import definition_of, definition_problems
 from adapters.sqlite_refused import Refused, refused
 from adapters.sqlite_spans import TriggerRow
@@ -55,7 +55,8 @@ def put_calendar(session: ChangeSession, change: PutCalendar) -> ChangeResult:
     prior = None
     if found is not None:
         prior = {"revision": current, "rules": json.loads(found[1]), "dates": json.loads(found[2])}
-    session.audit("calendar_put", *key, prior=prior)
+    now = {"revision": revision, "rules": list(change.rules), "dates": own_texts}
+    session.audit("calendar_put", *key, prior=prior, new=differing(prior, now))
     if found is not None:
         _follow(session, key, calendar)
     return _result(ChangeKind.CREATED if found is None else ChangeKind.EDITED, key, revision)
@@ -148,6 +149,7 @@ def _follow_one(
         definition=definition,
         kept_payload_ref=facts.payload_ref,
         prior={"calendar_revision": previous[calendar.calendar_id].revision},
+        new={"calendar_revision": calendar.revision},
         note=f"calendar {calendar.calendar_id} has revision {calendar.revision} now",
     )
     return []

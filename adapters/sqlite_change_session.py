@@ -41,12 +41,19 @@ class ChangeSession:
         subject: str,
         *,
         prior: Mapping[str, object] | None = None,
+        new: Mapping[str, object] | None = None,
         note: str | None = None,
     ) -> None:
-        """One entry; `prior` is what was before, by field name."""
-        prior_value = None if prior is None else json.dumps(prior)
+        """One entry; `prior` is what was before, by field name, `new` what differs from it."""
         entry = AuditRecord(
-            self.now_us, self.actor, action, tenant_id, subject, prior_value=prior_value, note=note
+            self.now_us,
+            self.actor,
+            action,
+            tenant_id,
+            subject,
+            prior_value=None if prior is None else json.dumps(prior),
+            new_value=json.dumps(new) if new else None,
+            note=note,
         )
         insert_audit(self.connection, self.sql, entry)
 
@@ -71,6 +78,15 @@ class ChangeSession:
             raise refused(text, ProblemKind.NOT_FOUND, "name")
         check_revision(f"trigger {tenant_id}/{name}", expected_revision, found=trigger.revision)
         return trigger
+
+
+def differing(
+    prior: Mapping[str, object] | None, now: Mapping[str, object]
+) -> dict[str, object] | None:
+    """Of what is now, what was different; None where nothing was before."""
+    if prior is None:
+        return None
+    return {name: value for name, value in now.items() if prior.get(name) != value}
 
 
 def check_note(note: str | None) -> None:

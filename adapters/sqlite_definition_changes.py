@@ -68,6 +68,7 @@ def put_trigger(session: ChangeSession, change: PutTrigger) -> ChangeResult:
         trigger,
         definition=definition,
         prior=_differing(definition_of(facts), definition),
+        new=_differing(definition, definition_of(facts)),
         reset_fired_count=change.reset_fired_count,
     )
 
@@ -97,6 +98,7 @@ def set_horizon(session: ChangeSession, change: SetHorizon) -> ChangeResult:
         trigger,
         definition=replace(wanted, payload=_kept_payload(session, tenant_id, name, facts)),
         prior=_differing(current, wanted),
+        new=_differing(wanted, current),
         note=change.note,
     )
 
@@ -196,11 +198,13 @@ def _kept_payload(
         raise refused(text, ProblemKind.CONFLICT, "payload") from error
 
 
-def _differing(old: TriggerDefinition, new: TriggerDefinition) -> dict[str, object]:
-    """The old values of what changes. Payloads are sealed, and stay out of the audit."""
+def _differing(one: TriggerDefinition, other: TriggerDefinition) -> dict[str, object]:
+    """The first one's values of what differs. Payloads are sealed, and stay out of the audit."""
     names = (
         field.name
         for field in fields(TriggerDefinition)
         if field.compare and field.name != "payload"
     )
-    return {name: getattr(old, name) for name in names if getattr(old, name) != getattr(new, name)}
+    return {
+        name: getattr(one, name) for name in names if getattr(one, name) != getattr(other, name)
+    }

@@ -95,7 +95,13 @@ def remove_grant(session: ChangeSession, change: RemoveGrant) -> ChangeResult:
 def _check_grants(
     session: ChangeSession, principal_id: str, expected: frozenset[GrantRecord]
 ) -> None:
-    rows = session.execute("principals_grants", principal_id, principal_id)
+    wanted = {
+        "principal_id": principal_id,
+        "after_tenant_id": "",
+        "after_kind": "",
+        "row_limit": -1,
+    }
+    rows = session.connection.execute(session.sql["principals_grants_of"], wanted)
     held = {GrantRecord(holder, GrantKind(kind), tenant or None) for holder, kind, tenant in rows}
     if held != expected:
         raise _moved(principal_id, "grants")

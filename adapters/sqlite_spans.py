@@ -40,6 +40,7 @@ class SpanChange:
     """The span that a change writes, and how it is told.
 
     prior: what the audit tells beside state, version and revision, by field name
+    new:   what an edit has set these fields to
     """
 
     change: ChangeKind
@@ -49,6 +50,7 @@ class SpanChange:
     note: str | None = None
     audit_note: str | None = None
     prior: Mapping[str, object] | None = None
+    new: Mapping[str, object] | None = None
     reset_fired_count: bool = False
 
 
@@ -150,6 +152,7 @@ def tell_change(
             key[0],
             name,
             prior_value=json.dumps(prior),
+            new_value=json.dumps(change.new) if change.new else None,
             note=change.audit_note,
         ),
     )

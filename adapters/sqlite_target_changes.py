@@ -1,8 +1,8 @@
 """Changes of targets and of what is known of their owners, inside the caller's transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from adapters.sqlite_change_session import ChangeSession, check_revision
+from adapters.sqlite_change_session import ChangeSession, check_revision, differing
 from adapters.sqlite_definitions import delete_payload, put_secret, read_payload
 from adapters.sqlite_refused import refused
 from adapters.sqlite_targets import (
@@ -11,6 +11,7 @@ from adapters.sqlite_targets import (
     is_usable,
     name_of_a_user,
     read_target,
+    read_target_shown,
 )
 from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget, RecordOwnership
 from ports.errors import PayloadUnreadable, ProblemKind
@@ -57,17 +58,19 @@ def put_target(session: ChangeSession, change: PutTarget) -> ChangeResult:
         revision,
     )
     if found == wanted:
-        return _result(ChangeKind.UNCHANGED, *key, revision=revision)
+        return _left(session, ChangeKind.UNCHANGED, key)
     session.execute("registry_put_target", *key, *wanted[:-1], session.now_us)
+    prior = None if found is None else _told(found)
     is_new_secret = found is not None and found.secret_ref != secret_ref
     session.audit(
         "target_put",
         *key,
-        prior=None if found is None else _told(found),
+        prior=prior,
+        new=differing(prior, _told(wanted)),
         note="its signing secret was replaced" if is_new_secret else None,
     )
     kind = ChangeKind.CREATED if found is None else ChangeKind.EDITED
-    return _result(kind, *key, revision=revision + 1)
+    return _left(session, kind, key)
 
 
 def delete_target(session: ChangeSession, change: DeleteTarget) -> ChangeResult:
@@ -109,9 +112,9 @@ def record_ownership(session: ChangeSession, change: RecordOwnership) -> ChangeR
     verified_us = session.now_us if is_proof else found.verified_us
     session.execute("target_record_check", verified_us, session.now_us, change.detail, *key)
     if state == found.ownership:
-        return _result(ChangeKind.UNCHANGED, *key, revision=found.revision)
+        return _left(session, ChangeKind.UNCHANGED, key)
     set_ownership(session, key, found=found, state=state, note=change.detail)
-    return _result(ChangeKind.EDITED, *key, revision=found.revision + 1)
+    return _left(session, ChangeKind.EDITED, key)
 
 
 def set_ownership(
@@ -124,7 +127,13 @@ def set_ownership(
 ) -> None:
     """Another state, which is another revision."""
     session.execute("target_set_ownership", state, *key)
-    session.audit("target_ownership", *key, prior={"ownership": found.ownership}, note=note)
+    session.audit(
+        "target_ownership",
+        *key,
+        prior={"ownership": found.ownership},
+        new={"ownership": state},
+        note=note,
+    )
 
 
 def _ownership(session: ChangeSession, change: PutTarget, found: TargetRow | None) -> _Ownership:
@@ -223,6 +232,13 @@ def _told(found: TargetRow) -> dict[str, object]:
         "kind": found.kind,
         "ownership": found.ownership,
     }
+
+
+def _left(session: ChangeSession, kind: ChangeKind, key: tuple[str, str]) -> ChangeResult:
+    """With the target as it is now, inside the transaction."""
+    left = read_target_shown(session.connection, session.sql, *key)
+    result = _result(kind, *key, revision=None if left is None else left.revision)
+    return replace(result, left=left)
 
 
 def _result(

@@ -41,6 +41,15 @@ def read_target(
     return None if row is None else TargetRow._make(row)
 
 
+def read_target_shown(
+    connection: sqlite3.Connection, sql: Mapping[str, str], tenant_id: str, target_id: str
+) -> TargetRecord | None:
+    """The target as readers see it."""
+    key = {"tenant_id": tenant_id, "target_id": target_id}
+    row = connection.execute(sql["registry_target_shown"], key).fetchone()
+    return None if row is None else target_record(row)
+
+
 def target_record(row: tuple[Any, ...]) -> TargetRecord:
     """A row of `registry_targets`, without its secret."""
     return TargetRecord(

@@ -1,9 +1,11 @@
 """Changes of tenants, inside the caller's transaction."""
 
+from dataclasses import replace
 from typing import Final
 
-from adapters.sqlite_change_session import ChangeSession, check_revision
+from adapters.sqlite_change_session import ChangeSession, check_revision, differing
 from ports.changes import ChangeKind, ChangeResult, DeletePayloadKey, PutTenant
+from ports.records import TenantRecord
 
 _FIELDS: Final = (
     "quota_triggers",
@@ -28,12 +30,15 @@ def put_tenant(session: ChangeSession, change: PutTenant) -> ChangeResult:
     )
     wanted = tuple(getattr(tenant, field) for field in _FIELDS)
     if found is not None and found[1:-1] == wanted:
-        return _result(ChangeKind.UNCHANGED, tenant_id, revision)
+        left = replace(tenant, revision=revision)
+        return _result(ChangeKind.UNCHANGED, tenant_id, revision, left=left)
     session.execute("registry_put_tenant", tenant_id, *wanted, session.now_us)
     prior = None if found is None else dict(zip(_FIELDS, found[1:-1], strict=True))
-    session.audit("tenant_put", tenant_id, tenant_id, prior=prior)
+    new = differing(prior, dict(zip(_FIELDS, wanted, strict=True)))
+    session.audit("tenant_put", tenant_id, tenant_id, prior=prior, new=new)
     kind = ChangeKind.EDITED if found else ChangeKind.CREATED
-    return _result(kind, tenant_id, revision + 1)
+    left = replace(tenant, revision=revision + 1)
+    return _result(kind, tenant_id, revision + 1, left=left)
 
 
 def delete_payload_key(session: ChangeSession, change: DeletePayloadKey) -> ChangeResult:
@@ -43,5 +48,9 @@ def delete_payload_key(session: ChangeSession, change: DeletePayloadKey) -> Chan
     return _result(ChangeKind.DELETED, change.tenant_id, None)
 
 
-def _result(kind: ChangeKind, tenant_id: str, revision: int | None) -> ChangeResult:
-    return ChangeResult(kind=kind, subject=tenant_id, tenant_id=tenant_id, revision=revision)
+def _result(
+    kind: ChangeKind, tenant_id: str, revision: int | None, *, left: TenantRecord | None = None
+) -> ChangeResult:
+    return ChangeResult(
+        kind=kind, subject=tenant_id, tenant_id=tenant_id, revision=revision, left=left
+    )

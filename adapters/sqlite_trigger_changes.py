@@ -89,6 +89,7 @@ def new_version(
     definition: TriggerDefinition,
     kept_payload_ref: str | None = None,
     prior: Mapping[str, object] | None = None,
+    new: Mapping[str, object] | None = None,
     note: str | None = None,
     reset_fired_count: bool = False,
 ) -> ChangeResult:
@@ -97,6 +98,7 @@ def new_version(
     definition:       with its payload, which is sealed again
     kept_payload_ref: a sealed payload that stays as it is instead
     prior:            what the audit tells beside state, version and revision
+    new:              what the edit has set these to
     """
     key = (tenant_id, trigger.trigger_id)
     version = trigger.version + 1
@@ -123,6 +125,7 @@ def new_version(
             note=_pause_note(session, key) if is_paused else None,
             audit_note=note,
             prior=prior,
+            new=new,
             reset_fired_count=reset_fired_count,
         ),
     )

@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from adapters.sqlite_change_kinds import apply_change
 from adapters.sqlite_change_session import ChangeSession
@@ -12,7 +12,8 @@ from adapters.sqlite_definitions import definition_of, read_payload
 from adapters.sqlite_group_commit import GroupCommit
 from adapters.sqlite_idempotency import find_results, keep_results
 from adapters.sqlite_refused import Refused
-from adapters.sqlite_targets import read_target, target_record
+from adapters.sqlite_targets import read_target, read_target_shown, target_record
+from adapters.sqlite_tenant_rows import calendar_record, tenant_record
 from adapters.sqlite_trigger_rows import trigger_record
 from ports.changes import Change, ChangeResult, IdempotentRequest
 from ports.errors import ChangeProblem, ChangeRefused
@@ -29,6 +30,7 @@ from ports.registry import RegistryPort
 from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import ResumeRule, SpanKind, TriggerState
 
+_ALL: Final = -1  # rows
 _BEHIND_EVERY_NAME: Final = chr(0x10FFFF)  # sorts after whatever a name may go on with
 
 
@@ -62,7 +64,7 @@ class SqliteRegistry(RegistryPort):
 
         def work(connection: sqlite3.Connection) -> list[ChangeResult]:
             if request is not None:
-                found = find_results(connection, self._sql, request, now_us=now_us)
+                found = find_results(connection, self._context, request, now_us=now_us)
                 if found is not None:
                     return found
             self._context.check_pin(connection)
@@ -71,7 +73,14 @@ class SqliteRegistry(RegistryPort):
             if dry_run:
                 raise _DryRun(results)
             if request is not None:
-                keep_results(connection, self._sql, request, results=results, now_us=now_us)
+                keep_results(
+                    connection,
+                    self._context,
+                    request,
+                    changes=changes,
+                    results=results,
+                    now_us=now_us,
+                )
             return results
 
         try:
@@ -83,51 +92,68 @@ class SqliteRegistry(RegistryPort):
         if request is None:
             return []
         with self._context.database.read() as connection:
-            return find_results(connection, self._sql, request, now_us=now_us) or []
+            return find_results(connection, self._context, request, now_us=now_us) or []
 
-    def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
-        with self._context.database.read() as connection:
-            if tenant_id is None:
-                rows = connection.execute(self._sql["registry_tenants"]).fetchall()
-            else:
-                rows = connection.execute(self._sql["registry_tenant"], (tenant_id,)).fetchall()
-        return [
-            TenantRecord(
-                tenant_id=row[0],
-                quota_triggers=row[1],
-                quota_dispatch_per_s=row[2],
-                quota_inflight=row[3],
-                catchup_rate_pct=row[4],
-                smear_s=row[5],
-                revision=row[6],
-            )
-            for row in rows
-        ]
+    def tenants(
+        self,
+        tenant_id: str | None = None,
+        *,
+        among: Collection[str] | None = None,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[TenantRecord]:
+        if tenant_id is not None:
+            return [tenant_record(row) for row in self._rows("registry_tenant", (tenant_id,))]
+        wanted: dict[str, object] = {"after": after, "row_limit": _row_limit(limit)}
+        statement = "registry_tenants"
+        if among is not None:
+            statement = "registry_tenants_among"
+            wanted["among"] = json.dumps(sorted(each for each in among if each > after))
+        return [tenant_record(row) for row in self._rows(statement, wanted)]
 
-    def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:
-        with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_targets"], {"tenant_id": tenant_id})
-            return [target_record(row) for row in rows]
+    def targets(
+        self,
+        tenant_id: str | None = None,
+        *,
+        after: tuple[str, str] = ("", ""),
+        limit: int | None = None,
+    ) -> list[TargetRecord]:
+        wanted: dict[str, object] = {"row_limit": _row_limit(limit)}
+        if tenant_id is None:
+            wanted |= {"after_tenant_id": after[0], "after_target_id": after[1]}
+            return [target_record(row) for row in self._rows("registry_targets", wanted)]
+        if after[0] > tenant_id:
+            return []
+        wanted |= {"tenant_id": tenant_id, "after": after[1] if after[0] == tenant_id else ""}
+        return [target_record(row) for row in self._rows("registry_targets_of", wanted)]
 
-    def calendars(self, tenant_id: str) -> list[CalendarRecord]:
+    def target(self, tenant_id: str, target_id: str) -> TargetRecord | None:
         with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["calendar_all"], (tenant_id,)).fetchall()
-        return [
-            CalendarRecord(
-                tenant_id,
-                calendar_id,
-                rules=tuple(json.loads(rules)),
-                dates=tuple(json.loads(dates)),
-                own_dates=tuple(json.loads(own_dates)),
-                revision=revision,
-            )
-            for calendar_id, rules, own_dates, dates, revision in rows
-        ]
+            return read_target_shown(connection, self._sql, tenant_id, target_id)
 
-    def allowed_hosts(self) -> list[AllowedHost]:
-        with self._context.database.read() as connection:
-            rows = connection.execute(self._sql["registry_allowed_hosts"])
-            return [AllowedHost(row[0] or None, *row[1:]) for row in rows]
+    def calendars(
+        self, tenant_id: str, *, after: str = "", limit: int | None = None
+    ) -> list[CalendarRecord]:
+        wanted = {"tenant_id": tenant_id, "after": after, "row_limit": _row_limit(limit)}
+        return [calendar_record(tenant_id, row) for row in self._rows("calendar_all", wanted)]
+
+    def calendar(
+        self, tenant_id: str, calendar_id: str, *, revision: int | None = None
+    ) -> CalendarRecord | None:
+        wanted = {"tenant_id": tenant_id, "calendar_id": calendar_id, "revision": revision}
+        rows = self._rows("calendar_one", wanted)
+        return calendar_record(tenant_id, rows[0]) if rows else None
+
+    def allowed_hosts(
+        self, *, after: tuple[str, str] = ("", ""), limit: int | None = None
+    ) -> list[AllowedHost]:
+        wanted: dict[str, object] = {
+            "after_host": after[0],
+            "after_tenant_id": after[1],
+            "row_limit": _row_limit(limit),
+        }
+        rows = self._rows("registry_allowed_hosts", wanted)
+        return [AllowedHost(row[0] or None, *row[1:]) for row in rows]
 
     def triggers(
         self,
@@ -189,6 +215,12 @@ class SqliteRegistry(RegistryPort):
                 rows += connection.execute(statement, parameters).fetchall()
         return [trigger_record(row) for row in rows]
 
+    def _rows(
+        self, statement: str, values: tuple[object, ...] | Mapping[str, object]
+    ) -> list[tuple[Any, ...]]:
+        with self._context.database.read() as connection:
+            return connection.execute(self._sql[statement], values).fetchall()
+
     def _tenants(
         self, connection: sqlite3.Connection, tenant_id: str | None, *, first_tenant: str
     ) -> list[str]:
@@ -236,6 +268,10 @@ class SqliteRegistry(RegistryPort):
                 connection, self._context, tenant_id, payload_ref=found.secret_ref
             )
         return None if secret is None else secret.decode()
+
+
+def _row_limit(limit: int | None) -> int:
+    return _ALL if limit is None else limit
 
 
 def _apply_all(session: ChangeSession, changes: Sequence[Change]) -> list[ChangeResult]:

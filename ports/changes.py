@@ -284,6 +284,7 @@ class ChangeResult:
     """What one change did; `stopped_fires` counts waiting fires it stopped in its transaction.
 
     revision:  the subject's after the change; None where it has none
+    left:      a tenant or a target as the change left it, without secrets; None of other things
     fire_key:  of a manual run or a cancelled fire
     replayed:  the change was made by an earlier request with the same idempotency key
     """
@@ -299,4 +300,5 @@ class ChangeResult:
     settled_rows: int = 0
     stopped_fires: int = 0
     fire_key: FireKey | None = None
+    left: TenantRecord | TargetRecord | None = None
     replayed: bool = False

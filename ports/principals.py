@@ -48,9 +48,20 @@ class PrincipalsPort(ABC):
         """The token of that hash, also when revoked or expired: the caller judges."""
 
     @abstractmethod
-    def tokens(self) -> list[TokenRecord]:
-        """All tokens, newest first."""
+    def tokens(
+        self, *, before: tuple[int, str] | None = None, limit: int | None = None
+    ) -> list[TokenRecord]:
+        """The tokens, newest first by (created_us, id), before one of these; at most `limit`."""
 
     @abstractmethod
-    def grants(self, principal_id: str | None = None) -> list[GrantRecord]:
-        """Grants of one principal or of all, by principal, tenant and kind."""
+    def grants(
+        self,
+        principal_id: str | None = None,
+        *,
+        after: GrantRecord | None = None,
+        limit: int | None = None,
+    ) -> list[GrantRecord]:
+        """Grants of one principal or of all, by principal, tenant and kind, after one of these.
+
+        In this order a grant on the platform comes first.
+        """

@@ -91,12 +91,17 @@ class ClaimedFire:
 
 
 class FinishRequest(NamedTuple):
-    """What an attempt brought back; `ended_us` is when it ended."""
+    """What an attempt brought back; `ended_us` is when it ended.
+
+    `claimed_until_us` is the claim's, by which an untried attempt is told from a later one of the
+    same number: it is given with such a result, and matters to no other.
+    """
 
     key: FireKey
     n: int
     result: AttemptResult
     ended_us: int
+    claimed_until_us: int | None = None
 
 
 class FinishResult(NamedTuple):
@@ -109,7 +114,11 @@ class FinishResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FireRecord:
-    """One ledger row as readers see it; a range row has `instant_count` other than 1."""
+    """One ledger row as readers see it; a range row has `instant_count` other than 1.
+
+    attempts:       how many were claimed, whatever came of them
+    outcome_cause:  what the work gave as the cause of its failure, as it was sent
+    """
 
     key: FireKey
     trigger_name: str
@@ -132,6 +141,8 @@ class FireRecord:
     instant_count: int
     tzdata_version: str
     changed_us: int
+    attempts: int
+    outcome_cause: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +274,10 @@ class TriggerRecord:
 
 
 class AuditRecord(NamedTuple):
-    """Who did what to which subject, and what it was before."""
+    """Who did what to which subject, what it was before, and what is different since.
+
+    Both values are JSON objects by field; `new_value` holds what an edit changed, and no more.
+    """
 
     at_us: int
     actor: str
@@ -273,6 +287,7 @@ class AuditRecord(NamedTuple):
     prior_value: str | None = None
     note: str | None = None
     audit_id: int | None = None  # given by the store
+    new_value: str | None = None
 
 
 class Lease(NamedTuple):

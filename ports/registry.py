@@ -49,12 +49,32 @@ class RegistryPort(ABC):
         """
 
     @abstractmethod
-    def tenants(self, tenant_id: str | None = None) -> list[TenantRecord]:
-        """All tenants, by id, or the one of that id if there is one."""
+    def tenants(
+        self,
+        tenant_id: str | None = None,
+        *,
+        among: Collection[str] | None = None,
+        after: str = "",
+        limit: int | None = None,
+    ) -> list[TenantRecord]:
+        """The tenants after an id, by id, at most `limit`; or the one of `tenant_id`, if there is.
+
+        `among` are the only ones that may be told of; None is all.
+        """
 
     @abstractmethod
-    def targets(self, tenant_id: str | None = None) -> list[TargetRecord]:
-        """A tenant's targets or all, by tenant and id, without their secrets."""
+    def targets(
+        self,
+        tenant_id: str | None = None,
+        *,
+        after: tuple[str, str] = ("", ""),
+        limit: int | None = None,
+    ) -> list[TargetRecord]:
+        """A tenant's targets or all, without their secrets, by (tenant, id) after one of these."""
+
+    @abstractmethod
+    def target(self, tenant_id: str, target_id: str) -> TargetRecord | None:
+        """One target, without its secret."""
 
     @abstractmethod
     def triggers(
@@ -105,9 +125,22 @@ class RegistryPort(ABC):
         """All spans of a trigger, also of a deleted one, oldest first."""
 
     @abstractmethod
-    def calendars(self, tenant_id: str) -> list[CalendarRecord]:
-        """A tenant's exclusion calendars, by id."""
+    def calendars(
+        self, tenant_id: str, *, after: str = "", limit: int | None = None
+    ) -> list[CalendarRecord]:
+        """A tenant's exclusion calendars after an id, by id."""
 
     @abstractmethod
-    def allowed_hosts(self) -> list[AllowedHost]:
-        """Every host that an operator vouches for."""
+    def calendar(
+        self, tenant_id: str, calendar_id: str, *, revision: int | None = None
+    ) -> CalendarRecord | None:
+        """One calendar as it is; or a revision of it, which stays when the calendar is deleted."""
+
+    @abstractmethod
+    def allowed_hosts(
+        self, *, after: tuple[str, str] = ("", ""), limit: int | None = None
+    ) -> list[AllowedHost]:
+        """The hosts that an operator vouches for, by (host, tenant) after one of these.
+
+        In this order the tenant that stands for all of them is empty.
+        """

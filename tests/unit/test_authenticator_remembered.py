@@ -76,11 +76,19 @@ class _Interrupted(PrincipalsPort):
     def token(self, token_hash: str) -> TokenRecord | None:
         return self._inner.token(token_hash)
 
-    def tokens(self) -> list[TokenRecord]:
-        return self._inner.tokens()
+    def tokens(
+        self, *, before: tuple[int, str] | None = None, limit: int | None = None
+    ) -> list[TokenRecord]:
+        return self._inner.tokens(before=before, limit=limit)
 
-    def grants(self, principal_id: str | None = None) -> list[GrantRecord]:
-        found = self._inner.grants(principal_id)
+    def grants(
+        self,
+        principal_id: str | None = None,
+        *,
+        after: GrantRecord | None = None,
+        limit: int | None = None,
+    ) -> list[GrantRecord]:
+        found = self._inner.grants(principal_id, after=after, limit=limit)
         self._happens()
         return found
 

@@ -40,5 +40,15 @@ SELECT c.calendar_id, v.rules, v.own_dates, v.dates, c.revision
 FROM calendar AS c
 JOIN calendar_version AS v
   ON v.tenant_id = c.tenant_id AND v.calendar_id = c.calendar_id AND v.revision = c.revision
-WHERE c.tenant_id = ?
-ORDER BY c.calendar_id;
+WHERE c.tenant_id = :tenant_id AND c.calendar_id > :after
+ORDER BY c.calendar_id
+LIMIT :row_limit;
+
+-- name: calendar_one
+-- In the columns of calendar_all; of a deleted one too, where a revision is named.
+SELECT v.calendar_id, v.rules, v.own_dates, v.dates, v.revision
+FROM calendar_version AS v
+WHERE v.tenant_id = :tenant_id AND v.calendar_id = :calendar_id AND v.revision = coalesce(
+  :revision,
+  (SELECT revision FROM calendar WHERE tenant_id = :tenant_id AND calendar_id = :calendar_id)
+);

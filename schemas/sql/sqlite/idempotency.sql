@@ -1,5 +1,5 @@
 -- name: idempotency_find
-SELECT fingerprint, results FROM idempotency_key
+SELECT fingerprint, shares, results FROM idempotency_key
 WHERE principal_id = ? AND idempotency_key = ? AND created_at > ?;
 
 -- name: idempotency_forget!
@@ -11,5 +11,5 @@ DELETE FROM idempotency_key WHERE (principal_id, idempotency_key) IN (
 -- name: idempotency_keep!
 -- The key of an expired row may come again before the row is deleted.
 INSERT OR REPLACE INTO idempotency_key (
-  principal_id, idempotency_key, fingerprint, results, created_at
-) VALUES (?, ?, ?, ?, ?);
+  principal_id, idempotency_key, fingerprint, shares, results, created_at
+) VALUES (?, ?, ?, ?, ?, ?);

@@ -35,6 +35,19 @@ SET finished_at = ?, transport_result = ?, http_status = ?, error = ?
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ? AND n = ?
   AND (finished_at IS NULL OR error = 'claim expired');
 
+-- name: ledger_take_attempt_back
+-- By its claim too: the number comes again, and a repeated result must not end the next one.
+DELETE FROM attempt
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ? AND n = ?
+  AND finished_at IS NULL AND claimed_until = ?
+RETURNING dispatched_at;
+
+-- name: ledger_put_back!
+UPDATE fire
+SET state = 'held', held_reason = 'no_resources', not_before = ?, changed_at = ?,
+  first_dispatched_at = CASE WHEN next_attempt_n > 1 THEN first_dispatched_at END
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?;
+
 -- name: ledger_fire_for_finish
 SELECT state, next_attempt_n, lane, version, due_at, first_dispatched_at, retry_until
 FROM fire

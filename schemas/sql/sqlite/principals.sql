@@ -4,12 +4,22 @@ FROM token WHERE token_hash = ?;
 
 -- name: principals_tokens
 SELECT token_id, principal_id, created_by, created_at, expires_at, revoked_at
-FROM token ORDER BY created_at DESC, token_id;
+FROM token
+WHERE (created_at, token_id) < (:before_us, :before_id)
+ORDER BY created_at DESC, token_id DESC
+LIMIT :row_limit;
 
 -- name: principals_grants
 SELECT principal_id, kind, tenant_id FROM "grant"
-WHERE (? IS NULL OR principal_id = ?)
-ORDER BY principal_id, tenant_id, kind;
+WHERE (principal_id, tenant_id, kind) > (:after_principal_id, :after_tenant_id, :after_kind)
+ORDER BY principal_id, tenant_id, kind
+LIMIT :row_limit;
+
+-- name: principals_grants_of
+SELECT principal_id, kind, tenant_id FROM "grant"
+WHERE principal_id = :principal_id AND (tenant_id, kind) > (:after_tenant_id, :after_kind)
+ORDER BY tenant_id, kind
+LIMIT :row_limit;
 
 -- name: principals_insert_principal!
 INSERT OR IGNORE INTO principal (principal_id, created_by, created_at) VALUES (?, ?, ?);

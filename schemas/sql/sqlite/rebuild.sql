@@ -58,6 +58,19 @@ INSERT OR IGNORE INTO tzdata_pin (pin_id, version, adopted_at) VALUES (1, ?, ?);
 -- name: due_give_back!
 UPDATE due_index_row SET fired_count = fired_count - ? WHERE tenant_id = ? AND trigger_id = ?;
 
+-- name: due_restore_pending!
+-- As `rebuild_ledger_facts` finds it: a catch-up fire that was never attempted after all.
+UPDATE due_index_row SET pending_catch_up = :scheduled_us
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id
+  AND coalesce(pending_catch_up, :scheduled_us - 1) < :scheduled_us
+  AND EXISTS (
+    SELECT 1 FROM fire
+    WHERE fire.tenant_id = :tenant_id AND fire.trigger_id = :trigger_id
+      AND fire.scheduled_instant = :scheduled_us AND fire.sequence = 0
+      AND fire.lane = 'catch_up' AND fire.cause_detail = 'fire_once_now'
+      AND fire.next_attempt_n = 1
+  );
+
 -- name: due_clear_pending!
 UPDATE due_index_row SET pending_catch_up = NULL
 WHERE tenant_id = ? AND trigger_id = ? AND pending_catch_up = ?;

@@ -6,7 +6,15 @@ FROM tenant WHERE tenant_id = ?;
 -- name: registry_tenants
 SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s,
   revision
-FROM tenant ORDER BY tenant_id;
+FROM tenant WHERE tenant_id > :after ORDER BY tenant_id LIMIT :row_limit;
+
+-- name: registry_tenants_among
+-- One seek for each that is given, in their order.
+SELECT tenant_id, quota_triggers, quota_dispatch_per_s, quota_inflight, catchup_rate_pct, smear_s,
+  revision
+FROM json_each(:among) AS n
+CROSS JOIN tenant ON tenant_id = n.value
+LIMIT :row_limit;
 
 -- name: registry_put_tenant!
 INSERT INTO tenant (

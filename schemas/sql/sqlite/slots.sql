@@ -17,6 +17,11 @@ UPDATE in_flight SET run_until = ?
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?
   AND run_until IS NULL;
 
+-- name: slot_unstart_run!
+UPDATE in_flight SET run_until = NULL
+WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?
+  AND run_until = ?;
+
 -- name: slot_free!
 DELETE FROM in_flight
 WHERE tenant_id = ? AND trigger_id = ? AND scheduled_instant = ? AND sequence = ?;

@@ -4,14 +4,30 @@ SELECT endpoint, timeout_s, kind, secret_ref, previous_secret_ref, verification_
 FROM target WHERE tenant_id = ? AND target_id = ?;
 
 -- name: registry_targets
--- Bounds that every id lies within stand for all tenants, so that one tenant is a seek.
 SELECT tenant_id, target_id, endpoint, timeout_s, kind, verification_state, verified_at,
   checked_at, check_detail, revision, created_at
 FROM target
-WHERE tenant_id BETWEEN coalesce(:tenant_id, '') AND coalesce(:tenant_id, char(1114111))
-ORDER BY tenant_id, target_id;
+WHERE (tenant_id, target_id) > (:after_tenant_id, :after_target_id)
+ORDER BY tenant_id, target_id
+LIMIT :row_limit;
+
+-- name: registry_targets_of
+SELECT tenant_id, target_id, endpoint, timeout_s, kind, verification_state, verified_at,
+  checked_at, check_detail, revision, created_at
+FROM target
+WHERE tenant_id = :tenant_id AND target_id > :after
+ORDER BY target_id
+LIMIT :row_limit;
+
+-- name: registry_target_shown
+-- In the columns of registry_targets.
+SELECT tenant_id, target_id, endpoint, timeout_s, kind, verification_state, verified_at,
+  checked_at, check_detail, revision, created_at
+FROM target
+WHERE tenant_id = :tenant_id AND target_id = :target_id;
 
 -- name: targets_whole
+-- Bounds that every id lies within stand for all tenants, so that one tenant is a seek.
 SELECT tenant_id, target_id, endpoint, timeout_s, kind, secret_ref, previous_secret_ref,
   verification_state, verified_at, checked_at, check_detail, revision
 FROM target
@@ -88,4 +104,7 @@ INSERT INTO allowed_host (tenant_id, host, allowed_by, allowed_at) VALUES (?, ?,
 DELETE FROM allowed_host WHERE tenant_id = ? AND host = ?;
 
 -- name: registry_allowed_hosts
-SELECT tenant_id, host, allowed_by, allowed_at FROM allowed_host ORDER BY host, tenant_id;
+SELECT tenant_id, host, allowed_by, allowed_at FROM allowed_host
+WHERE (host, tenant_id) > (:after_host, :after_tenant_id)
+ORDER BY host, tenant_id
+LIMIT :row_limit;

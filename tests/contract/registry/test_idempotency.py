@@ -12,14 +12,16 @@ from ports.changes import (
     PauseTrigger,
     PutTenant,
     PutTrigger,
+    RecordOwnership,
 )
 from ports.errors import ProblemKind
 from scheduling.limits import IDEMPOTENCY_KEPT_US, IDEMPOTENCY_SWEEP_ROWS_MAX
+from scheduling.vocabulary import OwnershipState
 from tests.contract.factories import StoreHarness
 from tests.contract.registry.refusals import refusal_of
 from tests.contract.store_peek import StorePeek
 from tests.support.hand_crank import ACTOR, HandCrank
-from tests.support.store_builders import TENANT, a_definition, a_tenant
+from tests.support.store_builders import TENANT, a_definition, a_tenant, put_target
 
 PUT = PutTrigger(tenant_id=TENANT, name="job", definition=a_definition())
 
@@ -46,9 +48,22 @@ def _apply(
 def test_repeated_request_changes_nothing_and_gets_the_same_results(
     crank: HandCrank, peek: StorePeek, harness: StoreHarness
 ) -> None:
-    changes: list[Change] = [PUT, PutTenant(tenant=a_tenant("second"))]
+    changes: list[Change] = [
+        PUT,
+        PutTenant(tenant=a_tenant("second")),
+        put_target(target_id="second"),
+        RecordOwnership(
+            tenant_id=TENANT,
+            target_id="second",
+            endpoint=put_target().target.endpoint,
+            ownership=OwnershipState.PROVEN,
+            detail="served",
+        ),
+    ]
     first = _apply(crank, *changes)
-    assert [result.replayed for result in first] == [False, False]
+    assert [result.replayed for result in first] == [False] * 4
+    assert [result.left for result in first[:2]] == [None, a_tenant("second", revision=1)]
+    assert first[3].left == crank.store.registry.target(TENANT, "second")
     before = peek.content()
     crank.to(3_600)
     crank.store = harness.open()
