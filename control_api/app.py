@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from control_api.edge import Edge
 from control_api.health import Health
 from control_api.openapi import TITLE, VERSION, document_of
+from control_api.parts import PARTS, Part
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
 from control_api.routes import (
     apply,
@@ -33,8 +34,6 @@ from ports.errors import PortError
 from scheduling.limits import API_THREADS, PROBE_THREADS
 from schemas.refusals import message_of, shown_key
 
-Part = Literal["management", "history", "privileged", "outcomes"]
-PARTS: Final[tuple[Part, ...]] = ("management", "history", "privileged", "outcomes")
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
     "management": (
         tenants.router,

@@ -5,6 +5,7 @@ from typing import Literal
 import structlog
 
 LogAction = Literal[
+    "attempts_put_back",  # this process could not make them: files, memory, ports, name servers
     "attempts_store_unavailable",  # results wait in memory until the store is back
     "clock_bad",  # epsilon over the bound: no decisions, leases given up
     "clock_ok",  # decisions go on
@@ -31,6 +32,8 @@ LogAction = Literal[
     "relay_stopped",
     "repair_planned",  # a slice of a gap became held fires
     "repair_released",  # held catch-up fires became ready
+    "server_registered",  # the data folder names this process to its commands
+    "server_registration_failed",  # commands bring the API along; the service goes on
     "service_started",
     "service_stopping",
     "service_stopped",

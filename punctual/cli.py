@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 SECTIONS: Final[dict[str, dict[str, Entry]]] = {
     "Run": {
         "up": Entry("up", "up", "Run the service: decide, commit, deliver."),
-        "api": Entry("api", "api", "Serve the control API of a data folder."),
+        "api": Entry("api", "api", "Serve the API alone, beside an `up` or without one."),
         "relay": Entry("relay", "relay", "Publish what changed to the log of events."),
     },
     "Look": {

@@ -17,6 +17,7 @@ from ports.errors import StoreRefused
 from punctual.local_files import ToldServer, read_local_token, told_server
 from punctual.transports import (
     ANSWER_TIMEOUT_S,
+    PROBE_TIMEOUT_S,
     Answer,
     NetworkTransport,
     NoAnswer,
@@ -28,7 +29,6 @@ from punctual.version import __version__
 if TYPE_CHECKING:
     from ports.time_authority import TimeAuthorityPort
 
-_PROBE_TIMEOUT_S: Final = 1.0
 _PAGE_ROWS: Final = 500
 _TRIES: Final = 4
 _WAIT_S: Final = 1  # for a server whose answer was lost, since it may be starting again
@@ -267,7 +267,7 @@ def _error_of(answer: Answer) -> ApiError:
 
 def _answers(told: ToldServer, timeout_s: float) -> bool:
     """Whether the very server that left its word is there: the token is sent to no other."""
-    transport = NetworkTransport(told.url, answer_timeout_s=min(timeout_s, _PROBE_TIMEOUT_S))
+    transport = NetworkTransport(told.url, answer_timeout_s=min(timeout_s, PROBE_TIMEOUT_S))
     try:
         return serves_folder(transport, told)
     except NoAnswer:

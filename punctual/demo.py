@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import resources
+from socket import socket
 from typing import Final
 
 from control_api.manifests.yaml_tree import Node
@@ -10,18 +11,17 @@ from punctual.manifest_files import ManifestFile, read_manifest_file
 from punctual.receiver import DemoReceiver, ReceivedFire
 from schemas.signing_secrets import new_secret
 
-DEMO_PORT: Final = 8401
 DEMO_FILE: Final = "demo.yaml"
 _TENANT: Final = "demo"
 _TARGET: Final = "receiver"
 
 
 def demo_receiver(
-    registry: RegistryPort, on_fire: Callable[[ReceivedFire], None], *, port: int
+    registry: RegistryPort, on_fire: Callable[[ReceivedFire], None], *, listener: socket
 ) -> tuple[DemoReceiver, str]:
-    """The receiver, not yet listening, and the secret that it shares with its target."""
+    """The receiver that will serve on a socket, and the secret that it shares with its target."""
     secret = registry.target_secret(_TENANT, _TARGET) or new_secret()
-    return DemoReceiver([secret], on_fire, tenants=[_TENANT], port=port), secret
+    return DemoReceiver([secret], on_fire, tenants=[_TENANT], listener=listener), secret
 
 
 def demo_file(*, endpoint: str, secret: str) -> ManifestFile:

@@ -22,12 +22,12 @@ from ports.errors import PortError, TzdataMismatch
 from ports.time_authority import TimeAuthorityPort
 from punctual.data_folder import KEYS_FOLDER, DataFolder
 from punctual.decider import Decider
+from punctual.defaults import IN_FLIGHT
 from punctual.relay import Relay
 from punctual.relay_thread import RelayThread
 from scheduling.instants import SECOND_US
 from scheduling.limits import LEASE_TTL_S_DEFAULT
 
-IN_FLIGHT_DEFAULT: Final = 1_000
 _SLICE_S: Final = 0.1  # how long another process's edit may go unnoticed
 _STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -38,7 +38,7 @@ class LocalSettings:
     """How one process runs. `owner_id` names it, and no other process, in leases and audit."""
 
     lease_ttl_s: float = LEASE_TTL_S_DEFAULT
-    in_flight_max: int = IN_FLIGHT_DEFAULT
+    in_flight_max: int = IN_FLIGHT
     allow_loopback: bool = True
     owner_id: str = field(default_factory=lambda: _new_owner_id())
 

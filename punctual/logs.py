@@ -2,21 +2,24 @@
 
 import logging
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import structlog
+if TYPE_CHECKING:
+    from structlog.types import Processor
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 
 
 def configure_logs(*, level: str, as_json: bool) -> None:
     """Send every line through one handler to stderr, whichever library it comes from."""
-    shared: list[structlog.types.Processor] = [
+    import structlog  # takes longer than the command line that names a level
+
+    shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
-    renderer: structlog.types.Processor = (
+    renderer: Processor = (
         structlog.processors.JSONRenderer()
         if as_json
         else structlog.dev.ConsoleRenderer(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from ipaddress import ip_address
+from socket import create_server, socket
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,10 +55,13 @@ class ReceiverCounts:
 class DemoReceiver:
     """An async context manager: it listens between entering and leaving.
 
-    secrets: the `whsec_` secrets that it accepts; tenants: those whose ownership of this host it
-    serves the proof of; on_fire: called once per fire key, and again
-    when it raised (the answer is then 500, so the service tries again); clock: Unix time in
-    seconds, for the lateness only. The signature's five minutes are the library's own clock.
+    secrets:   the `whsec_` secrets that it accepts
+    on_fire:   called once per fire key, and again when it raised: the answer is then 500, so the
+               service tries again
+    tenants:   those whose ownership of this host it serves the proof of
+    listener:  a socket of loopback, else any free port of it
+    clock:     Unix time in seconds, for the lateness only; the signature's five minutes are the
+               library's own clock
     """
 
     def __init__(
@@ -66,19 +70,19 @@ class DemoReceiver:
         on_fire: Callable[[ReceivedFire], None],
         *,
         tenants: Sequence[str] = (),
-        host: str = "127.0.0.1",
-        port: int = 0,
+        listener: socket | None = None,
         ids_max: int = RECEIVER_IDS_MAX,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not ip_address(host).is_loopback:
+        if listener is not None and not ip_address(listener.getsockname()[0]).is_loopback:
+            host = listener.getsockname()[0]
             raise ValueError(f"host: {host} is not loopback: the demo receiver serves this host")
         self.counts = ReceiverCounts()
         self._webhooks = tuple(Webhook(secret) for secret in secrets)
         self._tenants = tuple(tenants)
         self._on_fire = on_fire
-        self._host = host
-        self._port = port
+        self._listener = listener
+        self._endpoint = ""
         self._clock = clock
         self._seen: dict[str, None] = {}  # in order of arrival: the oldest is forgotten first
         self._ids_max = ids_max
@@ -90,8 +94,10 @@ class DemoReceiver:
         app.router.add_get(OWNERSHIP_PATH, self._tell_owners)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
-        self._port = self._runner.addresses[0][1]
+        listener = self._listener or create_server(("127.0.0.1", 0))
+        host, port = listener.getsockname()[:2]
+        self._endpoint = f"http://{f'[{host}]' if ':' in host else host}:{port}/fires"
+        await web.SockSite(self._runner, listener).start()
         return self
 
     async def __aexit__(
@@ -106,8 +112,7 @@ class DemoReceiver:
     @property
     def endpoint(self) -> str:
         """Where to send fires; known once entered."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}/fires"
+        return self._endpoint
 
     async def _receive(self, request: web.Request) -> web.Response:
         content = await request.read()

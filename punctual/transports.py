@@ -17,6 +17,8 @@ from schemas.server_proofs import proof_of
 
 CONNECT_TIMEOUT_S: Final = 5.0
 ANSWER_TIMEOUT_S: Final = 60.0
+PROBE_TIMEOUT_S: Final = 1.0  # of a question whether somebody is there
+_BUSY: Final = (429, 503)
 _CHALLENGE_BYTES: Final = 16
 _ANSWER_BYTES_MAX: Final = 256 * 1024 * 1024
 
@@ -97,10 +99,15 @@ class NetworkTransport:
 
 
 def serves_folder(transport: Transport, told: ToldServer) -> bool:
-    """Whether the very server answers that left its word in a folder; NoAnswer where none does."""
+    """Whether the very server answers that left its word in a folder.
+
+    NoAnswer where none does, or where it is too busy to tell.
+    """
     challenge = secrets.token_hex(_CHALLENGE_BYTES)
     path = f"/healthz?challenge={challenge}"
     answer = transport.send("GET", path, body=None, headers={})
+    if answer.status in _BUSY:
+        raise NoAnswer(f"it answers {answer.status}: too much is asked of it", was_sent=True)
     try:
         proof = json.loads(answer.body)["proof"]
     except (ValueError, KeyError, TypeError):

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from control_api.app import PARTS, all_routers, create_app
+from control_api.app import all_routers, create_app
 from control_api.openapi import document_of, document_text
+from control_api.parts import PARTS
 from tests.support.api import Api
 from tests.support.repository import text_of
 

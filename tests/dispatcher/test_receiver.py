@@ -1,6 +1,7 @@
 """The demo receiver (punctual/receiver.py), reached by the real delivery client."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -226,8 +227,11 @@ def test_receiver_that_is_told_no_tenant_proves_nothing() -> None:
 
 
 def test_receiver_outside_loopback_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"host: 0\.0\.0\.0 is not loopback"):
-        DemoReceiver([SECRET], lambda fire: None, host="0.0.0.0")
+    with (
+        socket.create_server(("0.0.0.0", 0)) as listener,
+        pytest.raises(ValueError, match=r"host: 0\.0\.0\.0 is not loopback"),
+    ):
+        DemoReceiver([SECRET], lambda fire: None, listener=listener)
 
 
 def test_line_of_a_first_attempt_names_lane_trigger_and_lateness() -> None:

@@ -1,7 +1,6 @@
 """A data folder, a port or zone data that cannot be used: refused in one line, untouched."""
 
 import shutil
-import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -95,16 +94,6 @@ def test_up_on_a_read_only_store_file_is_refused(used: Path, file: Path) -> None
     done = run_punctual("up", "--data", used, "--manifest", file, prepare=obey_file_modes)
     assert done.returncode == 1
     assert done.stderr == f"Not started. data: {store} is read-only: name a folder you can write\n"
-
-
-def test_up_with_the_receiver_port_in_use_names_the_option(data: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = run_punctual("up", "--demo", "--data", data, "--receiver-port", port)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"Not started. receiver-port: {port} is in use: end what uses it")
-    assert len(done.stderr.splitlines()) == 1
-    assert LedgerFile(data).triggers() == {}
 
 
 def test_up_without_its_keys_says_so_for_each_fire_and_goes_on_with_new_ones(

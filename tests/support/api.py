@@ -15,9 +15,10 @@ from adapters.ownership_http import HttpOwnership
 from adapters.payload_keys_tink import TinkPayloadKeys
 from adapters.sqlite_database import SqliteDatabase
 from adapters.store_sqlite import open_sqlite_store
-from control_api.app import PARTS, Part, create_app
+from control_api.app import create_app
 from control_api.gate import ChangeGate
 from control_api.operations.principals import new_token
+from control_api.parts import PARTS, Part
 from control_api.services import ApiSettings, Services
 from ports.changes import AddGrant, Change, ChangeResult, CreateToken
 from ports.outbox import OutboxEvent

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import socket
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ import punctual.client
 import punctual.commands.follow
 import punctual.commands.status
 import punctual.commands.up
+import punctual.commands.up_service
 from control_api.app import create_app
 from control_api.health import Health
 from control_api.services import ApiSettings
@@ -160,7 +162,7 @@ class _Network:
 def staged(folder: Path, *, starts_us: int) -> Iterator[Stage]:
     """A stage in an empty folder; all commands of this process play on it until the block ends."""
     stage = Stage(folder, ManualClock(starts_us, starts_us, 0))
-    up, follow = punctual.commands.up, punctual.commands.follow
+    up, follow = punctual.commands.up_service, punctual.commands.follow
 
     @contextmanager
     def serving(data_folder: DataFolder, *_: Any, **__: Any) -> Iterator[Any]:
@@ -174,6 +176,7 @@ def staged(folder: Path, *, starts_us: int) -> Iterator[Stage]:
         undo.enter_context(_in_utc())
         for place, name, stand_in in (
             (adapters.clock_fixed, "FixedClock", lambda **_: stage.clock),
+            (punctual.commands.up, "listening", lambda *_, **__: socket()),
             (up, "FixedClock", lambda **_: ManualClock(stage.now_us, stage.now_us, EPSILON_US)),
             (up, "serving", serving),
             (up, "LocalService", service),

@@ -3,6 +3,7 @@
 import json
 from http.client import HTTPConnection
 from pathlib import Path
+from socket import socket
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -17,8 +18,13 @@ from punctual.api_host import ApiServer, services_of, serving
 from punctual.client import ApiError, connect_running
 from punctual.credentials import ensure_local_token
 from punctual.data_folder import open_data_folder
+from punctual.listening import listening
 from punctual.local_files import ToldServer, tell_server, told_server
 from schemas.server_proofs import proof_of
+
+
+def a_listener() -> socket:
+    return listening("127.0.0.1", 0, data=Path("none"))
 
 
 async def _tell_caller(scope: Any, receive: Any, send: Any) -> None:
@@ -37,7 +43,7 @@ async def _tell_caller(scope: Any, receive: Any, send: Any) -> None:
 def test_server_takes_nobody_s_word_for_an_address(tmp_path: Path, headers: dict[str, str]) -> None:
     folder = open_data_folder(tmp_path, create=True)
     services = services_of(folder, FixedClock(), settings=ApiSettings())
-    with ApiServer(_tell_caller, services=services, host="127.0.0.1", port=0) as server:
+    with ApiServer(_tell_caller, services=services, listener=a_listener()) as server:
         connection = HTTPConnection(urlsplit(server.url).netloc)
         connection.request("GET", "/", headers=headers)
         told = json.loads(connection.getresponse().read())
@@ -83,7 +89,7 @@ def test_server_that_proves_nothing_is_sent_no_token(tmp_path: Path, answer: Any
     services = services_of(folder, FixedClock(), settings=ApiSettings())
     ensure_local_token(tmp_path, folder.store, now_us=FixedClock().now().earliest_us)
     impostor = Impostor(answer)
-    with ApiServer(impostor, services=services, host="127.0.0.1", port=0) as server:
+    with ApiServer(impostor, services=services, listener=a_listener()) as server:
         tell_server(tmp_path, ToldServer(server.url, "a-secret"))
         assert connect_running(tmp_path, server=None, token=None) is None
     folder.close()

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from punctual.cli import cli
-from punctual.commands.api import allows_loopback
+from punctual.listening import allows_loopback
 
 
 @pytest.mark.parametrize(

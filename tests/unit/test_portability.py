@@ -26,10 +26,11 @@ LINUX_ALONE: Final = re.compile(
     r"|\bO_TMPFILE\b|\bO_DIRECT\b|\bmemfd_create\b|\bsplice\b|\bSO_PEERCRED\b|\bpidfd_open\b"
     r"|\bCLOCK_BOOTTIME\b|\badjtimex\b|\bos\.sendfile\b|\brenameat2\b|\bsd_notify\b"
 )
-# Each with another way for systems that have it not, tried in test_kernel_clock.
+# Each with another way for systems that have it not, tried in the tests of its module.
 WITH_ANOTHER_WAY: Final = {
     "adapters/clock_fixed.py": {"CLOCK_BOOTTIME"},
     "adapters/kernel_clock.py": {"adjtimex"},
+    "punctual/port_owner.py": {"/proc/"},
 }
 
 
