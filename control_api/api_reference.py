@@ -39,7 +39,9 @@ after a deletion is another trigger, with another id.
 **Bodies** are JSON in UTF-8, declared as `application/json`, of at most
 {limits.BODY_BYTES_MAX // 1024} KiB ({limits.APPLY_BODY_BYTES_MAX // 1_048_576} MiB for
 `/v1/apply`) and {limits.BODY_DEPTH_MAX} levels, whole within {limits.BODY_S_MAX:g} seconds. A key
-or a parameter that nobody reads is refused, with a suggestion; so is a key that stands twice.
+or a parameter that nobody reads is refused, with a suggestion; so is a key that stands twice, and a
+parameter that comes twice where no list is taken (`state`, `cause`, `lane` and `action` are lists).
+Probes without a token may add parameters of their own.
 
 **Creating and replacing.** `PUT` makes what is not there: 201, with `Location`. What is there and
 says the same is left as it is: 200. What is there and differs needs `If-Match`: 428 without.
@@ -62,7 +64,8 @@ field at fault with its own sentence. Nothing was changed, unless it says otherw
 
 **Lists** come in pages of at most `limit` ({limits.PAGE_ROWS_DEFAULT}, up to
 {limits.PAGE_ROWS_MAX:,}): `cursor` of one page asks for the next, with the same filters; null is
-the end.
+the end. It holds its place while rows are added: what was there is told once, and what was added
+behind the place is told too. Another list's cursor is 400.
 
 **Limits of callers.** Without a token {limits.ANONYMOUS_REQUESTS_PER_MINUTE} requests a minute and
 address; {limits.REFUSED_TOKENS_PER_MINUTE} refused tokens a minute and address;

@@ -2,6 +2,7 @@
 
 from control_api.call import Call
 from control_api.operations.finding import check_name, needs_match, tenant_of
+from control_api.pages import Cursor
 from control_api.problems import not_found, shown
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, DeleteCalendar, PutCalendar
@@ -31,8 +32,11 @@ def put_calendar(
     )
     result = _put(call, change)
     created = result.kind is ChangeKind.CREATED
+    left = call.services.store.registry.calendar(tenant_id, calendar_id, revision=result.revision)
+    if left is None:  # revisions stay, also of a calendar that is deleted
+        raise LookupError(f"calendar {calendar_id} has no revision {result.revision}")
     return Reply(
-        body=_calendar_out(calendar_of(call, tenant_id, calendar_id)),
+        body=_calendar_out(left),
         status=201 if created else 200,
         etag=etag_after(result),
         location=f"/v1/tenants/{tenant_id}/calendars/{calendar_id}" if created else None,
@@ -46,11 +50,13 @@ def get_calendar(call: Call, tenant_id: str, calendar_id: str) -> Reply[Calendar
     return Reply(body=_calendar_out(calendar), etag=etag_of(calendar.revision))
 
 
-def list_calendars(call: Call, tenant_id: str) -> Reply[Page[CalendarShown]]:
+def list_calendars(call: Call, tenant_id: str, *, cursor: Cursor) -> Reply[Page[CalendarShown]]:
     """A tenant's calendars by name."""
     tenant_of(call, tenant_id)
-    calendars = call.services.store.registry.calendars(tenant_id)
-    return Reply(body=Page[CalendarShown](items=[_calendar_shown(each) for each in calendars]))
+    cursor = cursor.of("calendars", tenant_id)
+    (after,) = cursor.place(1) or ("",)
+    found = call.services.store.registry.calendars(tenant_id, after=after, limit=cursor.limit)
+    return Reply(body=cursor.page(found, _calendar_shown, lambda each: (each.calendar_id,)))
 
 
 def delete_calendar(call: Call, tenant_id: str, calendar_id: str) -> Reply[Done]:
@@ -67,9 +73,9 @@ def delete_calendar(call: Call, tenant_id: str, calendar_id: str) -> Reply[Done]
 def calendar_of(call: Call, tenant_id: str, calendar_id: str) -> CalendarRecord:
     """The calendar of that name; 404 otherwise."""
     tenant_of(call, tenant_id)
-    for calendar in call.services.store.registry.calendars(tenant_id):
-        if calendar.calendar_id == calendar_id:
-            return calendar
+    calendar = call.services.store.registry.calendar(tenant_id, calendar_id)
+    if calendar is not None:
+        return calendar
     raise not_found("calendar", f"{shown(tenant_id)} has no calendar {shown(calendar_id)}")
 
 

@@ -29,6 +29,8 @@ from schemas.api.fires import FireCancelled, FireDetail, FireOut
 from schemas.api.triggers import NoteIn
 
 _MAY_CANCEL: Final = (GrantKind.AUTHOR, GrantKind.OPERATOR)
+_FIRES: Final = "fires"
+_CHANGES: Final = "changes"
 _MICROSECONDS: Final = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -70,7 +72,7 @@ def list_fires(
     written = None
     if place is not None:
         inside = "" if place.inside_us is None else str(place.inside_us)
-        written = cursor_of((str(place.key), inside))
+        written = cursor_of(_FIRES, (str(place.key), inside))
     return Reply(body=Page[FireOut](items=_shown(call, rows, versions), cursor=written))
 
 
@@ -90,7 +92,8 @@ def list_changes(
         limit=limit,
         now_us=call.now_us(),
     )
-    written = cursor_of((str(place.changed_us), "" if place.key is None else str(place.key)))
+    key = "" if place.key is None else str(place.key)
+    written = cursor_of(_CHANGES, (str(place.changed_us), key))
     versions = Versions(call.services.store.registry)
     return Reply(body=Page[FireOut](items=_shown(call, rows, versions), cursor=written))
 
@@ -182,7 +185,7 @@ def _row_of(call: Call, key: FireKey) -> FireRecord:
 
 
 def _read_place(cursor: str | None) -> Place | None:
-    parts = read_cursor(cursor, 2)
+    parts = read_cursor(_FIRES, cursor, 2)
     if parts is None:
         return None
     key, inside = parts
@@ -190,7 +193,7 @@ def _read_place(cursor: str | None) -> Place | None:
 
 
 def _read_changes_place(cursor: str | None) -> ChangesPlace | None:
-    parts = read_cursor(cursor, 2)
+    parts = read_cursor(_CHANGES, cursor, 2)
     if parts is None:
         return None
     changed, key = parts

@@ -1,5 +1,6 @@
 """Tokens and grants: who may call, and what a caller may do."""
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
 from control_api.call import Call
 from control_api.operations.finding import tenant_of
+from control_api.pages import Cursor, bad_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply
 from ports.authenticator import Principal
@@ -34,6 +36,7 @@ from schemas.api.principals import (
 
 _TOKEN_BYTES: Final = 32
 _ID_CHARS: Final = 12
+_MICROSECONDS: Final = re.compile(r"[0-9]{1,18}")
 _TRIES: Final = 5  # each lost one is another caller's change of the same principal
 
 
@@ -78,12 +81,22 @@ def create_token(call: Call, body: TokenIn) -> Reply[TokenCreated]:
     return Reply(body=created, status=201)
 
 
-def list_tokens(call: Call) -> Reply[Page[TokenOut]]:
+def list_tokens(call: Call, *, cursor: Cursor) -> Reply[Page[TokenOut]]:
     """All tokens without their secrets, newest first."""
     call.require(GrantKind.OPERATOR, None, act="list tokens")
     now_us = call.now_us()
-    tokens = [_token_out(token, now_us) for token in call.services.store.principals.tokens()]
-    return Reply(body=Page[TokenOut](items=tokens))
+    cursor = cursor.of("tokens")
+    place = cursor.place(2)
+    if place is not None and not _MICROSECONDS.fullmatch(place[0]):
+        raise bad_cursor()
+    before = None if place is None else (int(place[0]), place[1])
+    found = call.services.store.principals.tokens(before=before, limit=cursor.limit)
+    page = cursor.page(
+        found,
+        lambda each: _token_out(each, now_us),
+        lambda each: (str(each.created_us), each.token_id),
+    )
+    return Reply(body=page)
 
 
 def revoke_token(call: Call, token_id: str) -> Reply[Done]:
@@ -96,15 +109,23 @@ def revoke_token(call: Call, token_id: str) -> Reply[Done]:
     return Reply(body=Done(change=result.kind, subject=token_id), replayed=result.replayed)
 
 
-def list_grants(call: Call, principal_id: str | None) -> Reply[Page[GrantOut]]:
+def list_grants(call: Call, principal_id: str | None, *, cursor: Cursor) -> Reply[Page[GrantOut]]:
     """Who may do what, by principal, tenant and kind."""
     call.require(GrantKind.OPERATOR, None, act="list grants")
-    grants = call.services.store.principals.grants(principal_id)
-    items = [
-        GrantOut(principal=each.principal_id, kind=each.kind.value, tenant=each.tenant_id)
-        for each in grants
-    ]
-    return Reply(body=Page[GrantOut](items=items))
+    cursor = cursor.of("grants")
+    place = cursor.place(3)
+    after = None if place is None else _grant_at(place)
+    if after is not None and principal_id not in (None, after.principal_id):
+        raise bad_cursor()
+    found = call.services.store.principals.grants(principal_id, after=after, limit=cursor.limit)
+    page = cursor.page(
+        found,
+        lambda each: GrantOut(
+            principal=each.principal_id, kind=each.kind.value, tenant=each.tenant_id
+        ),
+        lambda each: (each.principal_id, each.tenant_id or "", each.kind.value),
+    )
+    return Reply(body=page)
 
 
 def add_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
@@ -122,6 +143,14 @@ def add_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
 def remove_grant(call: Call, principal_id: str, grant: GrantIn) -> Reply[Done]:
     """Take a grant away: it holds at once here, within seconds in other processes."""
     return _change(call, RemoveGrant(grant=_grant(call, principal_id, grant)))
+
+
+def _grant_at(place: Sequence[str]) -> GrantRecord:
+    principal_id, tenant_id, kind = place
+    try:
+        return GrantRecord(principal_id, GrantKind(kind), tenant_id or None)
+    except ValueError:
+        raise bad_cursor() from None
 
 
 def _checked_token(

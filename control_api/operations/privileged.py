@@ -5,13 +5,13 @@ from typing import Final
 
 from control_api.call import Call
 from control_api.operations.finding import tenant_of
-from control_api.operations.tenants import merge_tenant, tenant_out
-from control_api.pages import bad_cursor, page_of, read_cursor
+from control_api.operations.tenants import merge_tenant, tenant_left, tenant_out
+from control_api.pages import Cursor, bad_cursor
 from control_api.problems import invalid
 from control_api.replies import Reply, etag_after
 from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost
 from ports.principals import GrantKind
-from ports.records import AuditRecord
+from ports.records import AllowedHost, AuditRecord
 from schemas.api.common import Page
 from schemas.api.principals import AuditOut, Done, HostIn, HostOut, QuotaIn
 from schemas.api.tenants import TenantOut
@@ -28,25 +28,19 @@ def set_quota(call: Call, tenant_id: str, body: QuotaIn) -> Reply[TenantOut]:
         raise invalid("quota_triggers", "name at least one quota to set")
     result = merge_tenant(call, tenant_id, given)
     return Reply(
-        body=tenant_out(tenant_of(call, tenant_id)),
+        body=tenant_out(tenant_left(call, result)),
         etag=etag_after(result),
         replayed=result.replayed,
     )
 
 
-def list_hosts(call: Call) -> Reply[Page[HostOut]]:
-    """Every host that an operator vouches for."""
+def list_hosts(call: Call, *, cursor: Cursor) -> Reply[Page[HostOut]]:
+    """The hosts that an operator vouches for, by name and tenant."""
     call.require(GrantKind.OPERATOR, None, act="list allowed hosts")
-    items = [
-        HostOut(
-            host=each.host,
-            tenant=each.tenant_id,
-            allowed_by=each.allowed_by,
-            allowed_at=each.allowed_us,
-        )
-        for each in call.services.store.registry.allowed_hosts()
-    ]
-    return Reply(body=Page[HostOut](items=items))
+    cursor = cursor.of("hosts")
+    host, tenant_id = cursor.place(2) or ("", "")
+    found = call.services.store.registry.allowed_hosts(after=(host, tenant_id), limit=cursor.limit)
+    return Reply(body=cursor.page(found, _host_out, lambda each: (each.host, each.tenant_id or "")))
 
 
 def allow_host(call: Call, host: str, tenant_id: str | None, body: HostIn) -> Reply[Done]:
@@ -70,14 +64,14 @@ def list_audit(
     actions: list[str],
     from_us: int | None,
     through_us: int | None,
-    cursor: str | None,
-    limit: int,
+    cursor: Cursor,
 ) -> Reply[Page[AuditOut]]:
     """Entries that meet every condition, newest first."""
     call.require(GrantKind.AUDITOR, tenant_id, act="read the audit")
     if tenant_id is not None:
         tenant_of(call, tenant_id)
-    after = read_cursor(cursor, 1)
+    cursor = cursor.of("audit")
+    after = cursor.place(1)
     if after is not None and not _ENTRY_ID.fullmatch(after[0]):
         raise bad_cursor()
     found = call.services.store.audit.entries(
@@ -88,11 +82,9 @@ def list_audit(
         from_us=from_us,
         through_us=through_us,
         before_id=None if after is None else int(after[0]),
-        limit=limit,
+        limit=cursor.limit,
     )
-    items = [_audit_out(entry) for entry in found]
-    last = [str(items[-1].audit_id)] if items else []
-    return Reply(body=page_of(items, last, limit=limit))
+    return Reply(body=cursor.page(found, _audit_out, lambda each: (str(each.audit_id),)))
 
 
 def delete_payload_key(call: Call, tenant_id: str) -> Reply[Done]:
@@ -113,6 +105,15 @@ def _check_scope(call: Call, tenant_id: str | None) -> None:
 def _done(call: Call, change: Change) -> Reply[Done]:
     (result,) = call.apply(change)
     return Reply(body=Done(change=result.kind, subject=result.subject), replayed=result.replayed)
+
+
+def _host_out(host: AllowedHost) -> HostOut:
+    return HostOut(
+        host=host.host,
+        tenant=host.tenant_id,
+        allowed_by=host.allowed_by,
+        allowed_at=host.allowed_us,
+    )
 
 
 def _audit_out(entry: AuditRecord) -> AuditOut:

@@ -6,6 +6,7 @@ from control_api.call import Call
 from control_api.operations.finding import check_mark, check_name, needs_match, tenant_of
 from control_api.ownership import check_target
 from control_api.ownership_text import ownership_text, ownership_url
+from control_api.pages import Cursor
 from control_api.problems import invalid, not_found, shown
 from control_api.replies import Reply, etag_of_target, mark_of_target
 from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget
@@ -44,11 +45,11 @@ def put_target(call: Call, tenant_id: str, target_id: str, body: TargetIn) -> Re
     )
     (result,) = call.earlier() or [_put_anew(call, target)]
     created = result.kind is ChangeKind.CREATED
-    stored = target_of(call, tenant_id, target_id)
+    left = _left(call, result)
     return Reply(
-        body=target_out(stored),
+        body=target_out(left),
         status=201 if created else 200,
-        etag=etag_of_target(stored),
+        etag=etag_of_target(left),
         location=f"/v1/tenants/{tenant_id}/targets/{target_id}" if created else None,
         replayed=result.replayed,
     )
@@ -60,11 +61,15 @@ def get_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut]:
     return Reply(body=target_out(target), etag=etag_of_target(target))
 
 
-def list_targets(call: Call, tenant_id: str) -> Reply[Page[TargetOut]]:
+def list_targets(call: Call, tenant_id: str, *, cursor: Cursor) -> Reply[Page[TargetOut]]:
     """A tenant's targets by name."""
     tenant_of(call, tenant_id)
-    targets = call.services.store.registry.targets(tenant_id)
-    return Reply(body=Page[TargetOut](items=[target_out(each) for each in targets]))
+    cursor = cursor.of("targets", tenant_id)
+    (after,) = cursor.place(1) or ("",)
+    found = call.services.store.registry.targets(
+        tenant_id, after=(tenant_id, after), limit=cursor.limit
+    )
+    return Reply(body=cursor.page(found, target_out, lambda each: (each.target_id,)))
 
 
 def delete_target(call: Call, tenant_id: str, target_id: str) -> Reply[Done]:
@@ -83,9 +88,10 @@ def delete_target(call: Call, tenant_id: str, target_id: str) -> Reply[Done]:
 def verify_target(call: Call, tenant_id: str, target_id: str) -> Reply[TargetOut]:
     """Ask the target's host now whose it is."""
     call.require(GrantKind.AUTHOR, tenant_id, act="verify a target")
+    if earlier := call.earlier():
+        left = _left(call, earlier[0])
+        return Reply(body=target_out(left), etag=etag_of_target(left), replayed=True)
     target = target_of(call, tenant_id, target_id)
-    if call.earlier():
-        return Reply(body=target_out(target), etag=etag_of_target(target), replayed=True)
     checked = check_target(
         call.services.store.registry,
         call.services.host_checks.asker(call.services.ownership, tenant_id),
@@ -152,8 +158,14 @@ def target_out(target: TargetRecord) -> TargetOut:
 
 
 def _known(call: Call, tenant_id: str, target_id: str) -> TargetRecord | None:
-    targets = call.services.store.registry.targets(tenant_id)
-    return next((each for each in targets if each.target_id == target_id), None)
+    return call.services.store.registry.target(tenant_id, target_id)
+
+
+def _left(call: Call, result: ChangeResult) -> TargetRecord:
+    """The target as a change left it, whatever has become of it since."""
+    if isinstance(result.left, TargetRecord):
+        return result.left
+    return target_of(call, result.tenant_id, result.subject)
 
 
 def _put_anew(call: Call, target: TargetRecord) -> ChangeResult:

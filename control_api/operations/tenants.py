@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from control_api.call import Call
 from control_api.operations.finding import check_name, needs_match, tenant_of
+from control_api.pages import Cursor
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, PutTenant
 from ports.errors import ChangeRefused, ProblemKind
@@ -36,7 +37,7 @@ def put_tenant(call: Call, tenant_id: str, body: TenantIn) -> Reply[TenantOut]:
         result = _put(call, replace(known or default, **given))
     created = result.kind is ChangeKind.CREATED
     return Reply(
-        body=tenant_out(tenant_of(call, tenant_id)),
+        body=tenant_out(tenant_left(call, result)),
         status=201 if created else 200,
         etag=etag_after(result),
         location=f"/v1/tenants/{tenant_id}" if created else None,
@@ -50,12 +51,14 @@ def get_tenant(call: Call, tenant_id: str) -> Reply[TenantOut]:
     return Reply(body=tenant_out(tenant), etag=etag_of(tenant.revision))
 
 
-def list_tenants(call: Call) -> Reply[Page[TenantOut]]:
+def list_tenants(call: Call, *, cursor: Cursor) -> Reply[Page[TenantOut]]:
     """The tenants that the caller may read, by name."""
-    readable = call.principal.tenants()
-    tenants = call.services.store.registry.tenants()
-    items = [tenant_out(each) for each in tenants if readable is None or each.tenant_id in readable]
-    return Reply(body=Page[TenantOut](items=items))
+    cursor = cursor.of("tenants")
+    (after,) = cursor.place(1) or ("",)
+    found = call.services.store.registry.tenants(
+        among=call.principal.tenants(), after=after, limit=cursor.limit
+    )
+    return Reply(body=cursor.page(found, tenant_out, lambda each: (each.tenant_id,)))
 
 
 def merge_tenant(call: Call, tenant_id: str, given: Mapping[str, Any]) -> ChangeResult:
@@ -77,6 +80,13 @@ def merge_tenant(call: Call, tenant_id: str, given: Mapping[str, Any]) -> Change
         else:
             return result
     raise AssertionError("the last try returns or raises")
+
+
+def tenant_left(call: Call, result: ChangeResult) -> TenantRecord:
+    """The tenant as a change left it, whatever has become of it since."""
+    if isinstance(result.left, TenantRecord):
+        return result.left
+    return tenant_of(call, result.tenant_id)
 
 
 def new_tenant(tenant_id: str, *, smear_s: int) -> TenantRecord:

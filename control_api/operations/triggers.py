@@ -1,6 +1,6 @@
 """Triggers: put, read, list, delete."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from control_api.answers.expand import Versions
@@ -16,7 +16,7 @@ from control_api.operations.finding import (
 from control_api.operations.horizons import wanted_horizon
 from control_api.operations.targets import how_to_prove
 from control_api.operations.trigger_views import changed_out, trigger_detail, trigger_shown
-from control_api.pages import page_of, read_cursor
+from control_api.pages import Cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, DeleteTrigger, PutTrigger
@@ -70,8 +70,7 @@ def list_triggers(
     target_id: str | None,
     name_prefix: str,
     name: str | None = None,
-    cursor: str | None,
-    limit: int,
+    cursor: Cursor,
 ) -> Reply[Page[TriggerShown]]:
     """Undeleted triggers by tenant and name; without a tenant, all of the platform.
 
@@ -80,43 +79,49 @@ def list_triggers(
     if name is not None:
         if states or target_id is not None or name_prefix:
             raise invalid("name", "it says which already: leave out state, target and prefix")
-        return _named(call, tenant_id, name, cursor=cursor, limit=limit)
+        return _named(call, tenant_id, name, cursor=cursor)
     if tenant_id is not None:
         tenant_of(call, tenant_id)
     else:
         call.require(GrantKind.READ, None, act="list the triggers of all tenants")
-    after = read_cursor(cursor, 2)
+    cursor = cursor.of("triggers")
+    after = cursor.place(2)
     found = call.services.store.registry.triggers(
         tenant_id,
         states=states,
         target_id=target_id,
         name_prefix=name_prefix,
         after=None if after is None else (after[0], after[1]),
-        limit=limit,
+        limit=cursor.limit,
     )
-    versions = Versions(call.services.store.registry)
-    items = [trigger_shown(call, trigger, versions) for trigger in found]
-    last = (found[-1].tenant_id, found[-1].name) if found else ()
-    return Reply(body=page_of(items, last, limit=limit))
+    return Reply(body=_page(call, found, cursor, lambda each: (each.tenant_id, each.name)))
 
 
 def _named(
-    call: Call, tenant_id: str | None, name: str, *, cursor: str | None, limit: int
+    call: Call, tenant_id: str | None, name: str, *, cursor: Cursor
 ) -> Reply[Page[TriggerShown]]:
     if tenant_id is not None:
         tenant_of(call, tenant_id)
-    tenant_after, trigger_after = read_cursor(cursor, 2) or ("", "")
+    cursor = cursor.of("named")
+    tenant_after, trigger_after = cursor.place(2) or ("", "")
     found = call.services.store.registry.find_triggers(
         name,
         tenant_id=tenant_id,
         tenants=call.principal.tenants(),
         after=(tenant_after, trigger_after),
-        limit=limit,
+        limit=cursor.limit,
     )
+    return Reply(body=_page(call, found, cursor, lambda each: (each.tenant_id, each.trigger_id)))
+
+
+def _page(
+    call: Call,
+    found: Sequence[TriggerRecord],
+    cursor: Cursor,
+    place_of: Callable[[TriggerRecord], Sequence[str]],
+) -> Page[TriggerShown]:
     versions = Versions(call.services.store.registry)
-    items = [trigger_shown(call, trigger, versions) for trigger in found]
-    last = (found[-1].tenant_id, found[-1].trigger_id) if found else ()
-    return Reply(body=page_of(items, last, limit=limit))
+    return cursor.page(found, lambda each: trigger_shown(call, each, versions), place_of)
 
 
 def delete_trigger(

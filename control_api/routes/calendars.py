@@ -4,8 +4,20 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from control_api.operations import calendars
+from control_api.pages import Cursor
 from control_api.routes.paths import TENANT
-from control_api.routes.requests import ACTS, WRITES, Act, Read, Write, problems, respond
+from control_api.routes.requests import (
+    ACTS,
+    WRITES,
+    Act,
+    CursorQuery,
+    LimitQuery,
+    Read,
+    Write,
+    problems,
+    respond,
+)
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from schemas.api.calendars import CalendarOut, CalendarShown
 from schemas.api.common import Page
 from schemas.api.principals import Done
@@ -16,9 +28,16 @@ _CALENDAR = TENANT + "/calendars/{calendar:word}"
 
 
 @router.get(TENANT + "/calendars", response_model=Page[CalendarShown], responses=problems())
-def list_calendars(call: Read, response: Response, tenant: str) -> BaseModel:
-    """A tenant's exclusion calendars."""
-    return respond(response, calendars.list_calendars(call, tenant))
+def list_calendars(
+    call: Read,
+    response: Response,
+    tenant: str,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """A tenant's exclusion calendars, by name."""
+    reply = calendars.list_calendars(call, tenant, cursor=Cursor(cursor, limit))
+    return respond(response, reply)
 
 
 @router.get(_CALENDAR, response_model=CalendarOut, responses=problems())

@@ -11,8 +11,8 @@ from control_api.operations import events, fires, forecasts, why
 from control_api.problems import ApiProblem, FieldProblem
 from control_api.routes.instants import InstantQuery, plus_again
 from control_api.routes.paths import FIRE, TENANT, TRIGGER
-from control_api.routes.requests import Read, problems, respond
-from scheduling.limits import PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
+from control_api.routes.requests import CursorQuery, LimitQuery, Read, problems, respond
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import Cause, FireState, Lane
 from schemas.api.common import Page
 from schemas.api.events import EventsOut
@@ -41,8 +41,8 @@ def list_fires(
     through: InstantQuery = None,
     changed_since: InstantQuery = None,
     expand: bool = False,
-    cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
 ) -> BaseModel:
     """Fires, newest first; with `changed_since` by their last change, oldest first.
 
@@ -149,7 +149,7 @@ def list_events(
     response: Response,
     tenant: str | None = None,
     after: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
-    limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
 ) -> BaseModel:
     """What a relay published after an offset, oldest first; go on after `next_after`."""
     reply = events.list_events(call, tenant_id=tenant, after=after, limit=limit)

@@ -6,10 +6,21 @@ from fastapi import APIRouter, Body, Path, Query, Response
 from pydantic import BaseModel
 
 from control_api.operations import principals, privileged, standing
+from control_api.pages import Cursor
 from control_api.routes.instants import InstantQuery
 from control_api.routes.paths import TENANT, TRIGGER
-from control_api.routes.requests import ACTS, PLAIN, Act, Plain, Read, problems, respond
-from scheduling.limits import NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
+from control_api.routes.requests import (
+    ACTS,
+    PLAIN,
+    Act,
+    CursorQuery,
+    LimitQuery,
+    Plain,
+    Read,
+    problems,
+    respond,
+)
+from scheduling.limits import NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT
 from schemas.api.common import Page
 from schemas.api.principals import (
     PRINCIPAL_PATTERN,
@@ -50,9 +61,14 @@ def set_horizon(
 
 
 @router.get("/v1/tokens", response_model=Page[TokenOut], responses=problems())
-def list_tokens(call: Read, response: Response) -> BaseModel:
-    """All tokens, without their secrets."""
-    return respond(response, principals.list_tokens(call))
+def list_tokens(
+    call: Read,
+    response: Response,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """All tokens without their secrets, newest first."""
+    return respond(response, principals.list_tokens(call, cursor=Cursor(cursor, limit)))
 
 
 @router.post("/v1/tokens", response_model=TokenCreated, status_code=201, responses=PLAIN)
@@ -68,9 +84,16 @@ def revoke_token(call: Plain, response: Response, token_id: str) -> BaseModel:
 
 
 @router.get("/v1/grants", response_model=Page[GrantOut], responses=problems())
-def list_grants(call: Read, response: Response, principal: str | None = None) -> BaseModel:
-    """Who may do what."""
-    return respond(response, principals.list_grants(call, principal))
+def list_grants(
+    call: Read,
+    response: Response,
+    principal: str | None = None,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """Who may do what, by principal, tenant and kind."""
+    reply = principals.list_grants(call, principal, cursor=Cursor(cursor, limit))
+    return respond(response, reply)
 
 
 @router.put(_GRANT, response_model=Done, responses=PLAIN)
@@ -92,9 +115,14 @@ def remove_grant(
 
 
 @router.get("/v1/allowed-hosts", response_model=Page[HostOut], responses=problems())
-def list_hosts(call: Read, response: Response) -> BaseModel:
-    """Hosts that an operator vouches for."""
-    return respond(response, privileged.list_hosts(call))
+def list_hosts(
+    call: Read,
+    response: Response,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """Hosts that an operator vouches for, by name and tenant."""
+    return respond(response, privileged.list_hosts(call, cursor=Cursor(cursor, limit)))
 
 
 @router.put(_HOST, response_model=Done, responses=PLAIN)
@@ -131,8 +159,8 @@ def list_audit(
     action: Annotated[list[str] | None, Query()] = None,
     since: InstantQuery = None,
     through: InstantQuery = None,
-    cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
 ) -> BaseModel:
     """Who did what, newest first."""
     reply = privileged.list_audit(
@@ -143,8 +171,7 @@ def list_audit(
         actions=action or [],
         from_us=since,
         through_us=through,
-        cursor=cursor,
-        limit=limit,
+        cursor=Cursor(cursor, limit),
     )
     return respond(response, reply)
 

@@ -1,8 +1,8 @@
 """From an HTTP request to a `Call`, and from a `Reply` to an HTTP response."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
-from fastapi import Depends, Header, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from pydantic import BaseModel
 
 from control_api.call import Call, Match, read_match
@@ -12,7 +12,7 @@ from control_api.replies import Reply
 from control_api.services import Services
 from ports.authenticator import Principal
 from ports.changes import IdempotentRequest
-from scheduling.limits import PARAMETERS_TOLD_MAX
+from scheduling.limits import PAGE_ROWS_MAX, PARAMETERS_TOLD_MAX
 from schemas.refusals import did_you_mean, shown_key
 
 _OTHER_WORDS = {"from": "since", "to": "through", "until": "through", "name": "trigger"}
@@ -55,7 +55,7 @@ _Key = Annotated[str | None, Header(description="Makes the request repeatable fo
 
 
 async def _read_call(request: Request) -> Call:
-    _check_query(request)
+    check_query(request)
     services: Services = request.app.state.services
     principal: Principal = request.state.principal
     return Call(services=services, principal=principal)
@@ -85,7 +85,7 @@ async def _plain_call(request: Request, idempotency_key: _Key = None) -> Call:
 
 
 def _changing(request: Request, idempotency_key: str | None, *, match: Match) -> Call:
-    _check_query(request)
+    check_query(request)
     _check_once(request, "Idempotency-Key")
     services: Services = request.app.state.services
     principal: Principal = request.state.principal
@@ -113,17 +113,37 @@ def _check_once(request: Request, *names: str) -> None:
             raise ApiProblem(400, "bad_header", detail, fields=[FieldProblem(name, detail)])
 
 
-def _check_query(request: Request) -> None:
-    """Refuse a parameter that nobody reads: a slip in a filter must not widen the answer."""
+def check_query(request: Request) -> None:
+    """Refuse a parameter that nobody reads: a slip in a filter must not widen the answer.
+
+    Of one that came twice only one would be read, whichever was meant.
+    """
     if not request.query_params:
         return
-    known = sorted(field.alias for field in request.scope["route"].dependant.query_params)
-    unknown = sorted(set(request.query_params) - set(known))
+    known = {field.alias: field for field in request.scope["route"].dependant.query_params}
+    unknown = sorted(set(request.query_params) - known.keys())
     if unknown:
         told = unknown[:PARAMETERS_TOLD_MAX]
-        fields = [FieldProblem(shown_key(key), _unknown_parameter(key, known)) for key in told]
+        words = sorted(known)
+        fields = [FieldProblem(shown_key(key), _unknown_parameter(key, words)) for key in told]
         detail = "; ".join(each.detail for each in fields)
         raise ApiProblem(422, "invalid", detail, fields=fields)
+    repeated = sorted(
+        key
+        for key, field in known.items()
+        if len(request.query_params.getlist(key)) > 1
+        and not _takes_several(field.field_info.annotation)
+    )
+    if repeated:
+        text = "it came more than once, and this path takes one: send the one that you mean"
+        detail = "; ".join(f"{key}: {text}" for key in repeated)
+        fields = [FieldProblem(key, text) for key in repeated]
+        raise ApiProblem(422, "invalid", detail, fields=fields)
+
+
+def _takes_several(annotation: Any) -> bool:
+    """Whether a parameter is a list, which is sent as several of its name."""
+    return any(get_origin(each) is list for each in (annotation, *get_args(annotation)))
 
 
 def _unknown_parameter(key: str, known: list[str]) -> str:
@@ -137,6 +157,8 @@ def _unknown_parameter(key: str, known: list[str]) -> str:
     return f"{text}: this path takes {', '.join(known)}"
 
 
+CursorQuery = Annotated[str | None, Query(description="That of the page before")]
+LimitQuery = Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)]
 Read = Annotated[Call, Depends(_read_call)]
 Write = Annotated[Call, Depends(_write_call)]
 """For PUT of something that has an ETag."""

@@ -4,18 +4,22 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from control_api.operations import targets, tenants
+from control_api.pages import Cursor
 from control_api.routes.paths import TENANT
 from control_api.routes.requests import (
     ACTS,
     PLAIN,
     WRITES,
     Act,
+    CursorQuery,
+    LimitQuery,
     Plain,
     Read,
     Write,
     problems,
     respond,
 )
+from scheduling.limits import PAGE_ROWS_DEFAULT
 from schemas.api.common import Page
 from schemas.api.principals import Done
 from schemas.api.tenants import SecretOut, TargetIn, TargetOut, TenantIn, TenantOut
@@ -25,9 +29,14 @@ _TARGET = TENANT + "/targets/{target:word}"
 
 
 @router.get("/v1/tenants", response_model=Page[TenantOut], responses=problems())
-def list_tenants(call: Read, response: Response) -> BaseModel:
-    """The tenants that the caller may read."""
-    return respond(response, tenants.list_tenants(call))
+def list_tenants(
+    call: Read,
+    response: Response,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """The tenants that the caller may read, by name."""
+    return respond(response, tenants.list_tenants(call, cursor=Cursor(cursor, limit)))
 
 
 @router.get(TENANT, response_model=TenantOut, responses=problems())
@@ -47,9 +56,16 @@ def put_tenant(call: Write, response: Response, tenant: str, body: TenantIn) -> 
 
 
 @router.get(TENANT + "/targets", response_model=Page[TargetOut], responses=problems())
-def list_targets(call: Read, response: Response, tenant: str) -> BaseModel:
-    """A tenant's targets."""
-    return respond(response, targets.list_targets(call, tenant))
+def list_targets(
+    call: Read,
+    response: Response,
+    tenant: str,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
+) -> BaseModel:
+    """A tenant's targets, by name."""
+    reply = targets.list_targets(call, tenant, cursor=Cursor(cursor, limit))
+    return respond(response, reply)
 
 
 @router.get(_TARGET, response_model=TargetOut, responses=problems())

@@ -6,9 +6,20 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel
 
 from control_api.operations import standing, triggers
+from control_api.pages import Cursor
 from control_api.routes.paths import TRIGGER
-from control_api.routes.requests import ACTS, WRITES, Act, Read, Write, problems, respond
-from scheduling.limits import NAME_CHARS_MAX, NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX
+from control_api.routes.requests import (
+    ACTS,
+    WRITES,
+    Act,
+    CursorQuery,
+    LimitQuery,
+    Read,
+    Write,
+    problems,
+    respond,
+)
+from scheduling.limits import NAME_CHARS_MAX, NOTE_CHARS_MAX, PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
 from schemas.api.triggers import (
@@ -35,8 +46,8 @@ def list_triggers(
     target: str | None = None,
     prefix: Annotated[str, Query(max_length=NAME_CHARS_MAX)] = "",
     name: Annotated[str | None, Query(max_length=_NAME_OR_ID_CHARS_MAX)] = None,
-    cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=PAGE_ROWS_MAX)] = PAGE_ROWS_DEFAULT,
+    cursor: CursorQuery = None,
+    limit: LimitQuery = PAGE_ROWS_DEFAULT,
 ) -> BaseModel:
     """Triggers by tenant and name; `name` finds one by its name or id, in any tenant."""
     reply = triggers.list_triggers(
@@ -46,8 +57,7 @@ def list_triggers(
         target_id=target,
         name_prefix=prefix,
         name=name,
-        cursor=cursor,
-        limit=limit,
+        cursor=Cursor(cursor, limit),
     )
     return respond(response, reply)
 

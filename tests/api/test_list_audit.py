@@ -7,6 +7,7 @@ import pytest
 from ports.principals import GrantKind
 from scheduling.instants import SECOND_US
 from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
+from tests.support.cursors import forged
 from tests.support.ladder import ReadLadder
 
 PATH = "/v1/audit"
@@ -93,7 +94,7 @@ def test_audit_pages_join(busy: Api) -> None:
 
 @pytest.mark.parametrize(
     "cursor",
-    ["WyIxIiwgIjIiXQ", "WyJ4Il0", "WyLCsiJd", "Wzdd", "WyI5OTk5OTk5OTk5OTk5OTk5OTk5OTk5Il0"],
+    [forged("1"), *(forged("audit", *parts) for parts in ("12", "x", "²", (7,), ("9" * 22,), ()))],
 )
 def test_audit_cursor_that_is_not_ours_is_400(api: Api, cursor: str) -> None:
     assert problem(api.call("GET", PATH, cursor=cursor)) == (400, ["cursor"])

@@ -1,7 +1,6 @@
 """GET fires: filters, pages that stay stable, ranges expanded, and what is refused."""
 
 import base64
-import json
 from typing import Any, ClassVar
 
 import pytest
@@ -12,6 +11,7 @@ from ports.principals import GrantKind
 from scheduling.instants import from_text
 from scheduling.keys import FireKey
 from tests.support.api import OTHER, TENANT, Api, problem
+from tests.support.cursors import forged
 from tests.support.definitions import a_definition, a_target, a_trigger
 from tests.support.ladder import ReadLadder
 from tests.support.scripted_target import REFUSED
@@ -227,23 +227,26 @@ def test_rare_filter_is_searched_a_bounded_way_and_goes_on(
     assert pages == [["00:41", "00:40"], ["00:03"], ["00:02", "00:01"], []]
 
 
-def forged(*parts: object) -> str:
-    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
-
-
 @pytest.mark.parametrize(
     "cursor",
     [
         "x",
         "%%%",
         "ü",
-        forged("acme~t1~5~0"),
-        forged("acme~t1~5~0", "", ""),
-        forged("acme~t1~5", ""),
-        forged("acme~t1~" + "9" * 40 + "~0", ""),
-        forged("acme~t1~5~0", "now"),
-        forged("acme~t1~5~0", "9" * 40),
-        forged(5, 6),
+        forged("acme~t1~5~0", ""),
+        *(
+            forged(kind, *parts)
+            for kind in ("fires", "changes")
+            for parts in (
+                ("acme~t1~5~0",),
+                ("acme~t1~5~0", "", ""),
+                ("acme~t1~5", ""),
+                ("acme~t1~" + "9" * 40 + "~0", ""),
+                ("acme~t1~5~0", "now"),
+                ("acme~t1~5~0", "9" * 40),
+                (5, 6),
+            )
+        ),
         base64.urlsafe_b64encode(b"[" * 5_000).decode(),
     ],
 )
@@ -264,7 +267,7 @@ def test_forged_cursor_into_another_tenants_range_shows_nothing_of_it(served: Se
         if each["instant_count"] > 1
     ]
     inside = from_text("2026-03-02T00:30:00Z")
-    cursor = forged(str(missed), str(inside))
+    cursor = forged("fires", str(missed), str(inside))
     found = fires(served, cursor=cursor, expand=True, limit=500)
     assert {each["tenant"] for each in found} <= {TENANT}
 

@@ -6,6 +6,7 @@ import pytest
 
 from ports.principals import GrantKind
 from tests.support.api import HOOK, OTHER, TENANT, Api, a_trigger_body, problem
+from tests.support.cursors import forged
 from tests.support.ladder import ReadLadder
 
 PATH = "/v1/triggers"
@@ -80,7 +81,11 @@ def test_list_pages_join_without_a_gap_or_a_repeat(full: Api, limit: int) -> Non
 
 
 @pytest.mark.parametrize(
-    "cursor", ["x", "WyJhIl0", "e30", "WzEsMl0", "ü", "W10", "a" * 5_000, "WyJhIixudWxsXQ"]
+    "cursor",
+    [
+        *("x", "ü", "a" * 5_000, "e30", forged(), forged("a", "b")),
+        *(forged("triggers", *parts) for parts in ("a", (1, 2), ("a", None), ("a", "b", "c"))),
+    ],
 )
 def test_list_cursor_that_is_not_ours_is_400(full: Api, cursor: str) -> None:
     answer = full.call("GET", PATH, cursor=cursor)

@@ -1,8 +1,10 @@
 """Query parameters that nobody reads: refused on every route, with a suggestion."""
 
+from typing import Any
+
 import pytest
 
-from tests.support.api import TENANT, Api, a_trigger_body, problem
+from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,61 @@ def test_unknown_parameter_is_422_and_suggests_one(
     answer = api.call("GET", f"{path}?{key}=x")
     assert problem(answer) == (422, [key])
     assert answer.json()["detail"] == f"unknown parameter '{key}': {says}"
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "values"),
+    [
+        ("/v1/fires", "limit", ("1", "2")),
+        ("/v1/fires", "tenant", (TENANT, TENANT)),
+        ("/v1/fires", "expand", ("true", "false")),
+        ("/v1/fires", "since", ("2026-03-02T00:00:00Z", "2026-03-03T00:00:00Z")),
+        ("/v1/triggers", "cursor", ("x", "y")),
+        ("/v1/audit", "actor", ("ann", "bob")),
+        ("/v1/tenants", "limit", ("", "5")),
+        ("/v1/events", "after", ("0", "1")),
+        ("/v1/backlog", "tenant", (TENANT, OTHER)),
+        ("/v1/grants", "principal", ("ann", "bob")),
+    ],
+)
+def test_parameter_that_comes_twice_is_422_and_named(
+    api: Api, path: str, key: str, values: tuple[str, str]
+) -> None:
+    asked: dict[str, Any] = {key: list(values)}
+    answer = api.call("GET", path, **asked)
+    assert problem(answer) == (422, [key])
+    assert answer.json()["detail"].startswith(f"{key}: it came more than once")
+
+
+def test_every_parameter_that_comes_twice_is_named(api: Api) -> None:
+    answer = api.call("GET", "/v1/fires", tenant=[TENANT, OTHER], limit=[1, 2], state=["held"] * 2)
+    assert problem(answer) == (422, ["limit", "tenant"])
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "values"),
+    [
+        ("/v1/fires", "state", ("held", "ready")),
+        ("/v1/fires", "cause", ("paused", "overlap")),
+        ("/v1/fires", "lane", ("on_time", "catch_up")),
+        ("/v1/triggers", "state", ("live", "paused")),
+        ("/v1/audit", "action", ("trigger_paused", "trigger_resumed")),
+    ],
+)
+def test_list_may_come_several_times(
+    api: Api, path: str, key: str, values: tuple[str, str]
+) -> None:
+    asked: dict[str, Any] = {key: list(values)}
+    assert api.json("GET", path, **asked)["items"] == []
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_parameter_of_a_change_that_comes_twice_changes_nothing(api: Api, method: str) -> None:
+    path = "/v1/principals/ci/grants/read"
+    before = api.json("GET", "/v1/grants")
+    answer = api.call(method, path, tenant=[TENANT, OTHER])
+    assert problem(answer) == (422, ["tenant"])
+    assert api.json("GET", "/v1/grants") == before
 
 
 def test_every_unknown_parameter_is_named(api: Api) -> None:

@@ -54,13 +54,19 @@ def without(api: Api, kind: GrantKind) -> None:
     api.services.authenticator.forget()
 
 
-def check_replayed(api: Api, again: Callable[[], Any], *, status: int = 200) -> None:
+def check_replayed(
+    api: Api,
+    again: Callable[[], Any],
+    *,
+    status: int = 200,
+    kind: GrantKind = GrantKind.AUTHOR,
+) -> None:
     answer = again()
     assert (answer.status_code, answer.headers.get("idempotent-replayed")) == (status, "true"), (
         answer.text
     )
     assert not api.audit("privilege_refused")
-    without(api, GrantKind.AUTHOR)
+    without(api, kind)
     assert again().status_code in (403, 404)  # authorisation is of now, all the same
 
 
@@ -106,6 +112,137 @@ def test_replay_on_a_target_that_was_made_anew_is_answered(
 
     assert send().status_code == 200
     made_anew(api, TARGET, {"url": HOOK})
+    check_replayed(api, send)
+
+
+CALENDAR = f"/v1/tenants/{TENANT}/calendars/works"
+
+
+def _trigger(api: Api) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+
+
+def _paused(api: Api) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+    api.json("POST", TRIGGER + ":pause")
+
+
+def _target(api: Api) -> None:
+    api.json("PUT", TARGET, {"url": HOOK})
+
+
+def _proven(api: Api) -> None:
+    api.json("PUT", TARGET, SHOP)
+
+
+def _calendar(api: Api) -> None:
+    api.json("PUT", CALENDAR, {"dates": ["2026-12-25"]})
+
+
+def _nothing(api: Api) -> None:
+    return
+
+
+@pytest.mark.parametrize(
+    ("prepare", "method", "path", "body", "status"),
+    [
+        pytest.param(_nothing, "PUT", TRIGGER, a_trigger_body(), 201, id="create_trigger"),
+        pytest.param(_trigger, "PUT", TRIGGER, a_trigger_body(zone="UTC"), 200, id="put_trigger"),
+        pytest.param(_trigger, "PUT", TRIGGER + "/horizon", {"horizon": "2d"}, 200, id="horizon"),
+        pytest.param(_trigger, "POST", TRIGGER + ":pause", {}, 200, id="pause"),
+        pytest.param(_paused, "POST", TRIGGER + ":resume", {}, 200, id="resume"),
+        pytest.param(_trigger, "POST", TRIGGER + ":run", {}, 202, id="run"),
+        pytest.param(_trigger, "DELETE", TRIGGER, None, 200, id="delete_trigger"),
+        pytest.param(_nothing, "PUT", TARGET, {"url": HOOK}, 201, id="create_target"),
+        pytest.param(_target, "PUT", TARGET, {"url": HOOK, "timeout_s": 7}, 200, id="put_target"),
+        pytest.param(_proven, "POST", TARGET + ":verify", None, 200, id="verify_target"),
+        pytest.param(_target, "DELETE", TARGET, None, 200, id="delete_target"),
+        pytest.param(
+            _nothing, "PUT", CALENDAR, {"dates": ["2026-12-26"]}, 201, id="create_calendar"
+        ),
+        pytest.param(_calendar, "PUT", CALENDAR, {"dates": ["2026-12-26"]}, 200, id="put_calendar"),
+        pytest.param(_calendar, "DELETE", CALENDAR, None, 200, id="delete_calendar"),
+    ],
+)
+def test_replay_on_what_is_deleted_since_is_answered(
+    api: Api,
+    prepare: Callable[[Api], None],
+    method: str,
+    path: str,
+    body: Any,
+    status: int,
+) -> None:
+    prepare(api)
+    subject = path.partition(":")[0].removesuffix("/horizon")
+    is_act = ":" in path or method == "DELETE" or path.endswith("/horizon")
+    match = "*" if method == "PUT" and status == 200 and not is_act else None
+
+    def send() -> Any:
+        return sent(api, method, path, body, etag=match)
+
+    first = send()
+    assert first.status_code == status, first.text
+    api.clock.advance(1_000_000)
+    api.call("DELETE", subject)
+    assert api.call("GET", subject).status_code == 404
+    again = send()
+    assert again.status_code == status, again.text
+    wanted = dict(first.json())
+    if wanted.keys() >= {"trigger", "revision"}:
+        wanted["trigger"] = None  # as it is now, which is not at all
+    assert again.json() == wanted
+    for header in ("etag", "location"):
+        assert again.headers.get(header) == first.headers.get(header)
+    kind = GrantKind.POLICY if path.endswith("/horizon") else GrantKind.AUTHOR
+    check_replayed(api, send, status=status, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "other"),
+    [
+        pytest.param(TARGET, {"url": HOOK}, {"url": HOOK, "timeout_s": 7}, id="target"),
+        pytest.param(CALENDAR, {"dates": []}, {"dates": ["2026-12-25"]}, id="calendar"),
+        pytest.param("/v1/tenants/new", {"smear_s": 1}, {"smear_s": 2}, id="tenant"),
+        pytest.param(
+            f"/v1/tenants/{TENANT}/quota", {"quota_inflight": 5}, {"quota_inflight": 6}, id="quota"
+        ),
+    ],
+)
+def test_replay_tells_what_its_request_left_though_it_was_edited_since(
+    api: Api, path: str, body: Any, other: Any
+) -> None:
+    first = sent(api, "PUT", path, body, by="root")
+    assert first.is_success, first.text
+    assert api.call("PUT", path, other, headers={"If-Match": "*"}).status_code == 200
+    again = sent(api, "PUT", path, body, by="root")
+    assert (again.status_code, again.headers["idempotent-replayed"]) == (first.status_code, "true")
+    assert (again.json(), again.headers["etag"]) == (first.json(), first.headers["etag"])
+
+
+def test_replay_of_an_apply_whose_tenants_things_are_all_deleted_is_answered(api: Api) -> None:
+    members = {
+        "targets": {"front": SHOP},
+        "calendars": {"works": {"dates": ["2026-12-25"]}},
+        "triggers": {"job": a_trigger_body(target="front", calendars=["works"])},
+    }
+    body = {"manifests": [{"tenants": {TENANT: members}}]}
+    first = sent(api, "POST", "/v1/apply", body)
+    assert first.status_code == 200, first.text
+    for path in (TRIGGER, TARGET, CALENDAR):
+        api.json("DELETE", path)
+    check_replayed(api, lambda: sent(api, "POST", "/v1/apply", body))
+
+
+def test_replay_of_a_fire_cancelled_is_answered_though_its_trigger_is_deleted(api: Api) -> None:
+    api.json("PUT", TRIGGER, a_trigger_body())
+    key = api.json("POST", TRIGGER + ":run")["fire_key"]
+
+    def send() -> Any:
+        return sent(api, "POST", f"/v1/fires/{key}:cancel", {})
+
+    first = send()
+    api.json("DELETE", TRIGGER)
+    assert send().json() == first.json()
     check_replayed(api, send)
 
 

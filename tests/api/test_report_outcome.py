@@ -135,3 +135,8 @@ def test_outcome_does_not_touch_audit_or_outbox(api: Api, attempt: Attempt) -> N
     before = (len(api.audit()), len(api.outbox()))
     attempt.send()
     assert (len(api.audit()), len(api.outbox())) == before
+
+
+def test_outcome_with_a_parameter_that_nobody_reads_is_422(api: Api, attempt: Attempt) -> None:
+    assert problem(attempt.send(dry_run="true")) == (422, ["dry_run"])
+    assert attempt.send().json()["is_taken"] is True
