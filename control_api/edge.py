@@ -1,27 +1,34 @@
 """What every request passes before a route sees it: limits, credentials, and the body's bounds.
 
-One ASGI layer, because the order matters: no byte of a body is read for a caller without a valid
+One ASGI layer, because the order matters: no byte of a body is kept for a caller without a valid
 token, and an address that guesses tokens stands in nobody's way.
 """
 
-import asyncio
 import hashlib
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-from starlette.concurrency import run_in_threadpool
 
 from control_api.anybody import anybody
-from control_api.bodies import check_json
 from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
+from control_api.received_body import (
+    ConnectionCut,
+    Incoming,
+    Message,
+    Receive,
+    Scope,
+    check_shape,
+    drop_rest,
+    received,
+)
 from control_api.services import Services
 from control_api.signals import tell_request
 from ports.attempt_tokens import AttemptClaims
@@ -29,17 +36,11 @@ from ports.authenticator import Principal
 from ports.errors import PortError
 from scheduling.limits import (
     ANONYMOUS_REQUESTS_PER_MINUTE,
-    APPLY_BODY_BYTES_MAX,
-    BODY_BYTES_MAX,
-    BODY_S_MAX,
     HEADER_CHARS_MAX,
     REFUSED_ACTS_PER_MINUTE,
     REFUSED_TOKENS_PER_MINUTE,
 )
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -47,14 +48,8 @@ _WITHOUT_TOKEN: Final = frozenset(
     {"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/jwks.json"}
 )
 OUTCOMES_PATH: Final = "/v1/outcomes"  # its callers are targets, with the token of an attempt
-_BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _STATUS_CUT: Final = 499  # in the metrics alone, the word of proxies for it
-_INLINE_BYTES_MAX: Final = 64 * 1024  # a longer body is looked at on a thread
-
-
-class _ConnectionCut(Exception):
-    """The caller left before its body ended: what it wants is not known, and nobody listens."""
 
 
 class Edge:
@@ -90,9 +85,11 @@ class Edge:
                     message = {**message, "headers": kept}
             await send(message)
 
+        incoming = Incoming(scope, receive)
+        is_held = False
         try:
-            await self._serve(scope, receive, told)
-        except _ConnectionCut:
+            is_held = await self._serve(scope, incoming, receive=receive, send=told)
+        except ConnectionCut:
             status = _STATUS_CUT
         finally:
             route = getattr(scope.get("route"), "path_format", None)
@@ -102,19 +99,25 @@ class Edge:
                 status=status,
                 duration_s=time.monotonic() - started_s,
             )
+        if is_held:
+            await drop_rest(incoming)
+            await send({"type": "http.response.body", "body": b""})
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self, scope: Scope, incoming: Incoming, *, receive: Receive, send: Send
+    ) -> bool:
+        """Whether the answer's end is still to be sent, behind what there is left of a body."""
         try:
             await self._admit(scope)
-            body = await _body_of(scope, receive)
-        except ApiProblem as problem:
-            await _answer(problem, send)
-            return
-        except PortError as error:
-            await _answer(of_port_error(error), send)
-            return
+            body = await received(scope, incoming)
+            await check_shape(scope, body)
+        except (ApiProblem, PortError) as error:
+            problem = error if isinstance(error, ApiProblem) else of_port_error(error)
+            await _answer(problem, send, is_last=incoming.is_over)
+            return not incoming.is_over
         scope["state"]["fingerprint"] = _fingerprint(scope, body)
         await self._app(scope, _replayed(body, receive), send)
+        return False
 
     async def _admit(self, scope: Scope) -> None:
         """Put the proven caller into the scope, or refuse."""
@@ -191,42 +194,6 @@ def _bearer(scope: Scope) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-async def _body_of(scope: Scope, receive: Receive) -> bytes:
-    """The body, whole, within its bounds, and JSON as far as its shape tells."""
-    headers = dict(scope["headers"])
-    limit = APPLY_BODY_BYTES_MAX if scope["path"] == "/v1/apply" else BODY_BYTES_MAX
-    declared = headers.get(b"content-length", b"0")
-    if declared.isdigit() and int(declared) > limit:
-        raise _too_big(limit)
-    try:
-        async with asyncio.timeout(BODY_S_MAX):
-            body = await _received(receive, limit)
-    except TimeoutError:
-        detail = f"the body was not whole after {BODY_S_MAX:g} s: send it faster"
-        raise ApiProblem(408, "too_slow", detail, headers={"Connection": "close"}) from None
-    if body and scope["method"] in _BODY_METHODS:
-        if len(body) <= _INLINE_BYTES_MAX:
-            check_json(headers, body)
-        else:
-            await run_in_threadpool(check_json, headers, body)
-    return body
-
-
-async def _received(receive: Receive, limit: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _ConnectionCut
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > limit:
-            raise _too_big(limit)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
 def _fingerprint(scope: Scope, body: bytes) -> str:
     """What must be equal in a repeat of a request: method, path, query and body."""
     digest = hashlib.sha256()
@@ -249,26 +216,23 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _too_big(limit: int) -> ApiProblem:
-    detail = f"the body has more than {limit:,} bytes: send less, or a reference to the data"
-    return ApiProblem(413, "too_big", detail, headers={"Connection": "close"})
-
-
 def _too_many(whose: str) -> ApiProblem:
     detail = f"too many requests of {whose}: try again in a minute"
     return ApiProblem(429, "too_many_requests", detail, headers={"Retry-After": "60"})
 
 
-async def _answer(problem: ApiProblem, send: Send) -> None:
+async def _answer(problem: ApiProblem, send: Send, *, is_last: bool) -> None:
+    """Refuse. Where more of the body may come, the answer's end is left to be sent."""
     body = json.dumps(problem.document()).encode()
+    closing = {} if is_last else {"Connection": "close"}
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),
         (b"content-length", str(len(body)).encode()),
-        *((name.encode(), value.encode()) for name, value in problem.headers.items()),
+        *((name.encode(), value.encode()) for name, value in (problem.headers | closing).items()),
     ]
     start = {"type": "http.response.start", "status": problem.status, "headers": headers}
     await send(start)
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": not is_last})
 
 
 def checked_key(text: str | None) -> str | None:

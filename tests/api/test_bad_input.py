@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from control_api import edge
+from control_api import received_body
 from control_api.app import create_app
 from ports.errors import StoreCorrupt, StoreUnavailable
 from ports.principals import GrantKind
@@ -310,7 +310,8 @@ def test_refused_acts_are_limited_so_that_the_audit_is_no_flood(api: Api) -> Non
 
 
 def test_slow_body_is_408(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge, "BODY_S_MAX", 0.01)
+    monkeypatch.setattr(received_body, "BODY_S_MAX", 0.01)
+    monkeypatch.setattr(received_body, "LINGER_S_MAX", 0.01)
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -328,6 +329,7 @@ def test_slow_body_is_408(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
         "headers": [
             (b"authorization", f"Bearer {api.tokens['root']}".encode()),
             (b"content-type", JSON.encode()),
+            (b"content-length", b"2"),
         ],
     }
     asyncio.run(create_app(api.services)(scope, receive, send))
