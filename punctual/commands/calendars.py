@@ -13,14 +13,23 @@ from punctual.commands.common import (
     api_options,
     connected,
     hint,
+    hint_more,
     json_option,
+    limit_option,
     say_json,
     suggestion,
     tenant_option,
     yes_option,
 )
 from punctual.commands.completing import complete_calendar
-from punctual.commands.naming import Named, check_tenant, path_of, read_or_none, tenant_names
+from punctual.commands.naming import (
+    Named,
+    check_tenant,
+    members_of,
+    path_of,
+    read_or_none,
+    tenant_names,
+)
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text
 
@@ -47,44 +56,62 @@ class Days:
 
 @click.group(invoke_without_command=True)
 @tenant_option
+@limit_option
 @api_options
 @json_option
 @click.pass_context
 def calendars(
-    ctx: click.Context, tenant: str | None, data: Path, server: str | None, as_json: bool
+    ctx: click.Context,
+    tenant: str | None,
+    limit: int | None,
+    data: Path,
+    server: str | None,
+    as_json: bool,
 ) -> None:
     """List exclusion calendars, or change them.
 
     A trigger that names a calendar is not due on its days.
     """
     if ctx.invoked_subcommand is None:
-        _list(tenant, data, server, as_json)
+        _list(tenant, limit, data, server, as_json)
 
 
 @calendars.command(name="list")
 @tenant_option
+@limit_option
 @api_options
 @json_option
-def list_calendars(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def list_calendars(
+    tenant: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     """List exclusion calendars."""
-    _list(tenant, data, server, as_json)
+    _list(tenant, limit, data, server, as_json)
 
 
 @calendars.command()
 @click.argument("calendar", metavar="TENANT/CALENDAR", shell_complete=complete_calendar)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=200,
+    show_default=True,
+    help="At most so many days; JSON has all of them.",
+)
 @api_options
 @json_option
-def show(calendar: str, data: Path, server: str | None, as_json: bool) -> None:
-    """Show every day that a calendar excludes."""
+def show(calendar: str, limit: int, data: Path, server: str | None, as_json: bool) -> None:
+    """Show the days that a calendar excludes, the earliest first."""
     with connected(data, server) as client:
         found = _find(client, calendar)
         body = client.get(_path(found.tenant, found.name))
     if as_json:
         say_json(body)
         return
-    days = body["excludes"]
+    days = body["excludes"][:limit]
     for start in range(0, len(days), _DAYS_PER_LINE):
         click.echo("  ".join(days[start : start + _DAYS_PER_LINE]))
+    if len(days) < len(body["excludes"]):
+        hint(f"(the first {len(days):,} of {len(body['excludes']):,} days; more with --limit)")
 
 
 @calendars.command()
@@ -158,10 +185,12 @@ def delete(calendar: str, yes: bool, data: Path, server: str | None, as_json: bo
     click.echo(f"Deleted {found.shown}.")
 
 
-def _list(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def _list(
+    tenant: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     with connected(data, server) as client:
         check_tenant(client, tenant)
-        found = _calendars_of(client, [tenant] if tenant else tenant_names(client))
+        found = list(members_of(client, "calendars", tenant, limit=limit))
     if as_json:
         say_json([each.body for each in found])
         return
@@ -169,21 +198,14 @@ def _list(tenant: str | None, data: Path, server: str | None, as_json: bool) -> 
         hint("No calendars yet: make one with `punctual calendars put TENANT/CALENDAR`.")
         return
     print_table(_COLUMNS, [_cells(each) for each in found])
-
-
-def _calendars_of(client: "ApiClient", tenants: Iterable[str]) -> list[Named]:
-    return [
-        Named(each["tenant"], each["name"], each)
-        for tenant in tenants
-        for each in client.get(path_of("tenants", tenant, "calendars"))["items"]
-    ]
+    hint_more(len(found), limit)
 
 
 def _find(client: "ApiClient", text: str) -> Named:
     """The calendar of a TENANT/CALENDAR, or of a name that only one tenant has."""
     tenant, slash, _ = text.rpartition("/")
-    known = tenant_names(client)
-    found = _calendars_of(client, [tenant] if slash and tenant in known else known)
+    is_named = slash and tenant in tenant_names(client)
+    found = list(members_of(client, "calendars", tenant if is_named else None))
     fitting = [each for each in found if text in (each.shown, each.name)]
     if len(fitting) == 1:
         return fitting[0]

@@ -73,6 +73,16 @@ def tenant_option(function: Function) -> Function:
     return option(function)
 
 
+def limit_option(function: Function) -> Function:
+    """`--limit N`, of a list that is whole without it."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, 100_000),
+        callback=inherited,
+        help="At most so many rows; without it, all of them.",
+    )(function)
+
+
 def note_option(help_text: str) -> Callable[[Function], Function]:
     """`--note TEXT`."""
     return click.option("--note", metavar="TEXT", callback=_note, help=help_text)
@@ -187,6 +197,12 @@ def say_json_line(value: object) -> None:
 def hint(text: str) -> None:
     """A remark beside the answer: on stderr, so that a pipe holds only the answer."""
     click.echo(text, err=True)
+
+
+def hint_more(count: int, limit: int | None) -> None:
+    """Where a list may have been cut."""
+    if limit is not None and count >= limit:
+        hint(f"(the first {count:,}; more with --limit)")
 
 
 def _given_clock() -> "TimeAuthorityPort | None":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,8 +39,8 @@ def _quietly(offer: Callable[["ApiClient", click.Context, str], list[str]]) -> _
 
 
 def _tenants(client: "ApiClient", ctx: click.Context, incomplete: str) -> list[str]:
-    names: list[str] = [each["tenant"] for each in client.get("/v1/tenants")["items"]]
-    return [name for name in names if name.startswith(incomplete)]
+    names = (each["tenant"] for each in client.pages("/v1/tenants"))
+    return list(islice((name for name in names if name.startswith(incomplete)), _OFFERED_MAX))
 
 
 def _triggers(client: "ApiClient", ctx: click.Context, incomplete: str) -> list[str]:
@@ -63,8 +64,9 @@ def _members(
         tenant, slash, prefix = incomplete.rpartition("/")
         if not slash:
             return [f"{name}/" for name in _tenants(client, ctx, incomplete)]
-        found = client.get(f"/v1/tenants/{tenant}/{kind}")["items"]
-        return [f"{tenant}/{each['name']}" for each in found if each["name"].startswith(prefix)]
+        names = (each["name"] for each in client.pages(f"/v1/tenants/{tenant}/{kind}"))
+        fitting = (f"{tenant}/{name}" for name in names if name.startswith(prefix))
+        return list(islice(fitting, _OFFERED_MAX))
 
     return offer
 

@@ -9,8 +9,10 @@ from punctual.commands.common import (
     api_options,
     connected,
     hint,
+    hint_more,
     inherited,
     json_option,
+    limit_option,
     say_json,
 )
 from punctual.commands.naming import check_tenant, path_of
@@ -59,27 +61,36 @@ _principal = click.option(
 
 @click.group(invoke_without_command=True)
 @_principal
+@limit_option
 @api_options
 @json_option
 @click.pass_context
 def grants(
-    ctx: click.Context, principal: str | None, data: Path, server: str | None, as_json: bool
+    ctx: click.Context,
+    principal: str | None,
+    limit: int | None,
+    data: Path,
+    server: str | None,
+    as_json: bool,
 ) -> None:
     """List who may do what, or change it.
 
     The grants are read, author, policy, operator and auditor, on one tenant or on the platform.
     """
     if ctx.invoked_subcommand is None:
-        _list(principal, data, server, as_json)
+        _list(principal, limit, data, server, as_json)
 
 
 @grants.command(name="list")
 @_principal
+@limit_option
 @api_options
 @json_option
-def list_grants(principal: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def list_grants(
+    principal: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     """List who may do what."""
-    _list(principal, data, server, as_json)
+    _list(principal, limit, data, server, as_json)
 
 
 @grants.command()
@@ -144,9 +155,11 @@ def _change(
         return client.send(method, path, params={"tenant": tenant})
 
 
-def _list(principal: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def _list(
+    principal: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     with connected(data, server) as client:
-        found = list(client.get("/v1/grants", principal=principal)["items"])
+        found = list(client.pages("/v1/grants", limit=limit, principal=principal))
     if as_json:
         say_json(found)
         return
@@ -155,3 +168,4 @@ def _list(principal: str | None, data: Path, server: str | None, as_json: bool) 
         return
     rows = [(each["principal"], each["kind"], each["tenant"] or "the platform") for each in found]
     print_table(_COLUMNS, rows)
+    hint_more(len(found), limit)

@@ -9,8 +9,10 @@ from punctual.commands.common import (
     api_options,
     connected,
     hint,
+    hint_more,
     inherited,
     json_option,
+    limit_option,
     note_option,
     say_json,
 )
@@ -92,12 +94,13 @@ def disallow(
 
 
 @click.command()
+@limit_option
 @api_options
 @json_option
-def allowed(data: Path, server: str | None, as_json: bool) -> None:
+def allowed(limit: int | None, data: Path, server: str | None, as_json: bool) -> None:
     """List the hosts that operators vouch for."""
     with connected(data, server) as client:
-        found = list(client.get("/v1/allowed-hosts")["items"])
+        found = list(client.pages("/v1/allowed-hosts", limit=limit))
     if as_json:
         say_json(found)
         return
@@ -114,6 +117,7 @@ def allowed(data: Path, server: str | None, as_json: bool) -> None:
         for each in found
     ]
     print_table(_COLUMNS, rows)
+    hint_more(len(found), limit)
 
 
 def _whose(tenant: str | None) -> str:

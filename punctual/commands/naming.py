@@ -99,23 +99,27 @@ def check_tenant(client: "ApiClient", tenant: str | None, *, field: str = "--ten
 
 def tenant_names(client: "ApiClient") -> list[str]:
     """The tenants that the caller may read."""
-    return [each["tenant"] for each in client.get("/v1/tenants")["items"]]
+    return [each["tenant"] for each in client.pages("/v1/tenants")]
 
 
-def targets_of(client: "ApiClient", tenant: str | None) -> list[Named]:
-    """The targets of a tenant, or of every one that the caller may read."""
-    tenants = [tenant] if tenant else tenant_names(client)
-    return [
-        Named(each["tenant"], each["name"], each)
-        for one in tenants
-        for each in client.get(path_of("tenants", one, "targets"))["items"]
-    ]
+def members_of(
+    client: "ApiClient", kind: str, tenant: str | None, *, limit: int | None = None
+) -> Iterator[Named]:
+    """The targets or calendars of a tenant, or of every one that the caller may read."""
+    left = limit
+    for one in [tenant] if tenant else tenant_names(client):
+        for body in client.pages(path_of("tenants", one, kind), limit=left):
+            left = None if left is None else left - 1
+            yield Named(body["tenant"], body["name"], body)
+        if left == 0:
+            return
 
 
 def find_target(client: "ApiClient", text: str) -> Named:
     """The target of a TENANT/TARGET, or of a name that only one tenant has."""
     tenant, slash, _ = text.rpartition("/")
-    known = targets_of(client, tenant if slash and tenant in tenant_names(client) else None)
+    is_named = slash and tenant in tenant_names(client)
+    known = list(members_of(client, "targets", tenant if is_named else None))
     fitting = [each for each in known if text in (each.shown, each.name)]
     if len(fitting) == 1:
         return fitting[0]

@@ -11,7 +11,9 @@ from punctual.commands.common import (
     api_options,
     connected,
     hint,
+    hint_more,
     json_option,
+    limit_option,
     options_named,
     say_json,
     tenant_option,
@@ -23,9 +25,9 @@ from punctual.commands.naming import (
     Named,
     check_tenant,
     find_target,
+    members_of,
     path_of,
     read_or_none,
-    targets_of,
 )
 from punctual.commands.tables import Cell, Column, print_table
 
@@ -40,11 +42,17 @@ _URL_HELP: Final = "Where fires are sent, as in https://example.com/hook."
 
 @click.group(invoke_without_command=True)
 @tenant_option
+@limit_option
 @api_options
 @json_option
 @click.pass_context
 def targets(
-    ctx: click.Context, tenant: str | None, data: Path, server: str | None, as_json: bool
+    ctx: click.Context,
+    tenant: str | None,
+    limit: int | None,
+    data: Path,
+    server: str | None,
+    as_json: bool,
 ) -> None:
     """List targets, or change them.
 
@@ -52,16 +60,19 @@ def targets(
     that proves its owner, or once an operator vouches for it.
     """
     if ctx.invoked_subcommand is None:
-        _list(tenant, data, server, as_json)
+        _list(tenant, limit, data, server, as_json)
 
 
 @targets.command(name="list")
 @tenant_option
+@limit_option
 @api_options
 @json_option
-def list_targets(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def list_targets(
+    tenant: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     """List targets and what is known of their owners."""
-    _list(tenant, data, server, as_json)
+    _list(tenant, limit, data, server, as_json)
 
 
 @targets.command()
@@ -173,10 +184,12 @@ for _command in (allow, disallow, allowed):
     targets.add_command(_command)
 
 
-def _list(tenant: str | None, data: Path, server: str | None, as_json: bool) -> None:
+def _list(
+    tenant: str | None, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     with connected(data, server) as client:
         check_tenant(client, tenant)
-        found = targets_of(client, tenant)
+        found = list(members_of(client, "targets", tenant, limit=limit))
     if as_json:
         say_json([each.body for each in found])
         return
@@ -184,6 +197,7 @@ def _list(tenant: str | None, data: Path, server: str | None, as_json: bool) -> 
         hint("No targets yet: add one with `punctual targets put TENANT/TARGET URL`.")
         return
     print_table(_COLUMNS, [_cells(each) for each in found])
+    hint_more(len(found), limit)
 
 
 def _cells(target: Named) -> list[str | Cell]:

@@ -6,7 +6,15 @@ from typing import Any, Final
 import click
 
 from punctual.commands.asking import confirmed, stands_at_terminal
-from punctual.commands.common import api_options, connected, hint, json_option, say_json
+from punctual.commands.common import (
+    api_options,
+    connected,
+    hint,
+    hint_more,
+    json_option,
+    limit_option,
+    say_json,
+)
 from punctual.commands.completing import complete_tenant
 from punctual.commands.naming import check_tenant, path_of, read_or_none
 from punctual.commands.tables import Column, print_table
@@ -22,24 +30,28 @@ _COLUMNS: Final = (
 
 
 @click.group(invoke_without_command=True)
+@limit_option
 @api_options
 @json_option
 @click.pass_context
-def tenants(ctx: click.Context, data: Path, server: str | None, as_json: bool) -> None:
+def tenants(
+    ctx: click.Context, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     """List tenants with their quotas, or make one.
 
     Quotas are set by `punctual quota`.
     """
     if ctx.invoked_subcommand is None:
-        _list(data, server, as_json)
+        _list(limit, data, server, as_json)
 
 
 @tenants.command(name="list")
+@limit_option
 @api_options
 @json_option
-def list_tenants(data: Path, server: str | None, as_json: bool) -> None:
+def list_tenants(limit: int | None, data: Path, server: str | None, as_json: bool) -> None:
     """List tenants with their quotas."""
-    _list(data, server, as_json)
+    _list(limit, data, server, as_json)
 
 
 @tenants.command()
@@ -107,9 +119,9 @@ def delete_payloads(tenant: str, yes: bool, data: Path, server: str | None, as_j
     click.echo(f"Deleted the key of {tenant}: its payloads and secrets cannot be read any more.")
 
 
-def _list(data: Path, server: str | None, as_json: bool) -> None:
+def _list(limit: int | None, data: Path, server: str | None, as_json: bool) -> None:
     with connected(data, server) as client:
-        found = list(client.get("/v1/tenants")["items"])
+        found = list(client.pages("/v1/tenants", limit=limit))
     if as_json:
         say_json(found)
         return
@@ -117,6 +129,7 @@ def _list(data: Path, server: str | None, as_json: bool) -> None:
         hint("No tenants yet: make one with `punctual tenants put TENANT`.")
         return
     print_table(_COLUMNS, [_cells(each) for each in found])
+    hint_more(len(found), limit)
 
 
 def _cells(tenant: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """`punctual token`: who may call the API."""
 
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +11,9 @@ from punctual.commands.common import (
     api_options,
     connected,
     hint,
+    hint_more,
     json_option,
+    limit_option,
     say_json,
     yes_option,
 )
@@ -93,18 +96,22 @@ def create(
 
 @token.command(name="list")
 @click.option("--all", "with_ended", is_flag=True, help="Also those that are revoked or expired.")
+@limit_option
 @api_options
 @json_option
-def list_tokens(with_ended: bool, data: Path, server: str | None, as_json: bool) -> None:
+def list_tokens(
+    with_ended: bool, limit: int | None, data: Path, server: str | None, as_json: bool
+) -> None:
     """List tokens, newest first, without their secrets."""
     with connected(data, server) as client:
-        found = list(client.get("/v1/tokens")["items"])
-    if not with_ended:
-        found = [each for each in found if each["state"] == "good"]
+        rows = client.pages("/v1/tokens")
+        wanted = (each for each in rows if with_ended or each["state"] == "good")
+        found = list(islice(wanted, limit))
     if as_json:
         say_json(found)
         return
     print_table(_COLUMNS, [_cells(each) for each in found])
+    hint_more(len(found), limit)
 
 
 @token.command()
