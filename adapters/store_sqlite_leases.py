@@ -46,12 +46,12 @@ class SqliteLeases(LeasePort):
         acquired = taken.keys() | (held.keys() - reported)
         return Heartbeat(held, tuple(sorted(acquired)), tuple(sorted(reported - held.keys())))
 
-    def release(self, owner_id: str, *, now_us: int) -> int:
+    def release(self, owner_id: str, *, now_us: int, actor: str | None = None) -> int:
         with self._database.write() as connection:
             turn = _Turn(connection, self._database.sql, owner_id=owner_id, now_us=now_us)
             owned = turn.leave()
             if owned:
-                turn.give_up(owned, note="released")
+                turn.give_up(owned, note="released", actor=actor)
         self._reported.pop(owner_id, None)
         return len(owned)
 
@@ -99,12 +99,13 @@ class _Turn:
         self._audit(free, note="acquired")
         return taken
 
-    def give_up(self, partition_ids: Sequence[int], *, note: str) -> None:
+    def give_up(self, partition_ids: Sequence[int], *, note: str, actor: str | None = None) -> None:
         self.connection.execute(
             self.sql["lease_give_up"],
             {"owner_id": self.owner_id, "partition_ids": json.dumps(partition_ids)},
         )
-        self._audit([(partition_id, self.owner_id) for partition_id in partition_ids], note=note)
+        previous = [(partition_id, self.owner_id) for partition_id in partition_ids]
+        self._audit(previous, note=note, actor=actor)
 
     def leave(self) -> list[int]:
         """End the owner's membership; the partitions it still holds, by id."""
@@ -117,7 +118,9 @@ class _Turn:
         expired_us = self.now_us - tolerance_us
         return {"expired_us": expired_us, "too_far_us": self.now_us + _TTL_US_MAX}
 
-    def _audit(self, previous: Sequence[tuple[int, str | None]], *, note: str) -> None:
+    def _audit(
+        self, previous: Sequence[tuple[int, str | None]], *, note: str, actor: str | None = None
+    ) -> None:
         """One entry for partitions in order of their ids, with their previous owners."""
         by_owner: dict[str | None, list[int]] = {}
         for partition_id, owner_id in previous:
@@ -127,7 +130,7 @@ class _Turn:
         ]
         entry = AuditRecord(
             self.now_us,
-            self.owner_id,
+            actor or self.owner_id,
             "lease_transfer",
             subject=f"partitions {partition_ranges(partition_id for partition_id, _ in previous)}",
             prior_value=json.dumps(prior),

@@ -17,8 +17,11 @@ class LeasePort(ABC):
         """
 
     @abstractmethod
-    def release(self, owner_id: str, *, now_us: int) -> int:
-        """Give up everything the owner holds; returns how many partitions."""
+    def release(self, owner_id: str, *, now_us: int, actor: str | None = None) -> int:
+        """Give up everything the owner holds; returns how many partitions.
+
+        `actor` is who does so where it is not the owner, for the audit.
+        """
 
     @abstractmethod
     def leases(self) -> list[Lease]:

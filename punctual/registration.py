@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from ports import log_actions as log
 from punctual.local_files import ToldServer, forget_server, tell_server, told_server
-from punctual.transports import PROBE_TIMEOUT_S, NetworkTransport, NoAnswer, serves_folder
+from punctual.transports import NoAnswer, is_served_by
 
 LOOK_EVERY_S: Final = 2.0
 SILENT_LOOKS_MAX: Final = 3  # one that is slow for a moment keeps its place
@@ -30,13 +30,12 @@ class Registration:
         told: ToldServer,
         *,
         every_s: float = LOOK_EVERY_S,
-        is_served_by: Callable[[ToldServer], bool] | None = None,
+        ask: Callable[[ToldServer], bool] = is_served_by,
     ) -> None:
-        """is_served_by: asks whether a server is there; NoAnswer as of `serves_folder`"""
         self._folder = folder
         self._told = told
         self._every_s = every_s
-        self._is_served_by = is_served_by or _is_served_by
+        self._ask = ask
         self._silent: tuple[ToldServer, int] | None = None
         self._has_failed = False
         self._stopping = threading.Event()
@@ -77,7 +76,7 @@ class Registration:
     def _is_living(self, standing: ToldServer) -> bool:
         """Nobody on the port, or somebody else, is an end; silence becomes one after some looks."""
         try:
-            is_living = self._is_served_by(standing)
+            is_living = self._ask(standing)
         except NoAnswer as lost:
             if isinstance(lost.__cause__, ConnectionRefusedError):
                 return False
@@ -100,11 +99,3 @@ class Registration:
             except Exception as error:
                 # A fault here costs the commands a way to the API, and must not end the looks.
                 log.error("server_registration_failed", error=repr(error))
-
-
-def _is_served_by(told: ToldServer) -> bool:
-    transport = NetworkTransport(told.url, answer_timeout_s=PROBE_TIMEOUT_S)
-    try:
-        return serves_folder(transport, told)
-    finally:
-        transport.close()

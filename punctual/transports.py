@@ -116,6 +116,15 @@ def serves_folder(transport: Transport, told: ToldServer) -> bool:
     return isinstance(proof, str) and hmac.compare_digest(proof.encode(), wanted.encode())
 
 
+def is_served_by(told: ToldServer) -> bool:
+    """The same, asked in a moment over a connection of its own."""
+    transport = NetworkTransport(told.url, answer_timeout_s=PROBE_TIMEOUT_S)
+    try:
+        return serves_folder(transport, told)
+    finally:
+        transport.close()
+
+
 class AppTransport:
     """Asks an ASGI application in this process, without a socket."""
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from adapters.file_sync import sync_folder
 from adapters.sqlite_backup import check_sqlite_copy
@@ -42,11 +42,14 @@ class RestoreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """`aside` is where the old files are, if there were any."""
+    """aside:   where the old files are, if there were any
+    owners:  who decided on the store when it was copied, by its leases
+    """
 
     contents: Contents
     aside: Path | None
     paused: int
+    owners: tuple[str, ...]
 
 
 def restore(
@@ -92,12 +95,12 @@ def _restore(
 
         archive.extract_to(staged, on_bytes=tell)
         check_sqlite_copy(staged / STORE_FILE)
-        paused = _prepare(staged, contents, options, now_us=clock_us(), actor=actor)
+        prepared = _prepare(staged, contents, options, now_us=clock_us(), actor=actor)
         restrict_modes(staged)
         _sync_tree(staged)
         aside = _swap(staged, data, clock_us=clock_us)
         advance(1.0)
-    return Restored(contents=contents, aside=aside, paused=paused)
+    return Restored(contents=contents, aside=aside, paused=prepared.paused, owners=prepared.owners)
 
 
 def _make_folder(options: RestoreOptions) -> bool:
@@ -147,10 +150,15 @@ def _refuse_without_room(data: Path, needed: int) -> None:
         )
 
 
+class _Prepared(NamedTuple):
+    paused: int
+    owners: tuple[str, ...]
+
+
 def _prepare(
     staged: Path, contents: Contents, options: RestoreOptions, *, now_us: int, actor: str
-) -> int:
-    """Open it as the service will, which brings an older schema up to date; how many it paused."""
+) -> _Prepared:
+    """Open it as the service will, which brings an older schema up to date."""
     folder = open_data_folder(staged, create=False)
     try:
         paused = 0
@@ -158,12 +166,22 @@ def _prepare(
             paused = _pause_all(
                 folder.store, contents.taken_us, note=options.pause_note, actor=actor
             )
+        owners = _end_leases(folder.store, contents.taken_us, now_us=now_us, actor=actor)
         note = f"taken at {contents.taken_at}, {paused} triggers paused"
         entry = AuditRecord(now_us, actor, "backup_restored", None, "store", note=note)
         folder.store.audit.append(entry)
     finally:
         folder.close()
-    return paused
+    return _Prepared(paused, owners)
+
+
+def _end_leases(store: Store, taken_us: int, *, now_us: int, actor: str) -> tuple[str, ...]:
+    """Who decided when the copy was made. In it their leases guard nothing: they renew them in
+    their own store, if they live, and whoever starts on this one would wait for nobody."""
+    held = {lease.owner_id: lease.expires_us for lease in store.leases.leases() if lease.owner_id}
+    for owner_id in held:
+        store.leases.release(owner_id, now_us=now_us, actor=actor)
+    return tuple(sorted(owner_id for owner_id, until_us in held.items() if until_us > taken_us))
 
 
 def _pause_all(store: Store, at_us: int, *, note: str, actor: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from adapters.kernel_clock import KernelClock, kernel_clock
 from adapters.sqlite_database import migrations
-from adapters.sqlite_inspection import Owner, SqliteInspection, inspected
+from adapters.sqlite_inspection import Owner, SqliteInspection, inspected, is_open_elsewhere
 from ports.errors import PortError
 from punctual.checkup.finding import Finding, fail, fine
 from punctual.checkup.folder import check_folder
@@ -14,10 +14,10 @@ from punctual.checkup.machine import (
     check_clock,
     check_disk,
     check_epsilon,
-    check_port,
     check_python,
     check_sqlite,
 )
+from punctual.checkup.server import check_server
 from punctual.checkup.store import (
     check_integrity,
     check_keys,
@@ -33,11 +33,13 @@ from scheduling.limits import EPSILON_US_DEFAULT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckupOptions:
-    """`check_s` bounds the look at the file's pages."""
+    """check_s:     bounds the look at the file's pages
+    host, port:  where the API is to be served; without both, where the folder says it is
+    """
 
     data: Path
-    host: str
-    port: int
+    host: str | None
+    port: int | None
     check_s: float
 
 
@@ -61,7 +63,8 @@ def check_up(
     epsilon_us = EPSILON_US_DEFAULT if widest is None else round(widest.epsilon_ms * 1_000)
     findings.append(check_clock(kernel(), epsilon_us=epsilon_us))
     findings.append(check_epsilon(epsilon_us, owner=widest and widest.owner_id))
-    findings += _guarded("port", lambda: [check_port(options.host, options.port)])
+    host, port = options.host, options.port
+    findings += _guarded("port", lambda: [check_server(options.data, host=host, port=port)])
     return findings
 
 
@@ -70,6 +73,7 @@ def _store(options: CheckupOptions, owners: list[Owner], *, now_us: int) -> Iter
     log = file.with_name(f"{STORE_FILE}-wal")
     store_bytes = sum(path.stat().st_size for path in (file, log) if path.exists())
     yield check_disk(options.data, store_bytes=store_bytes)
+    is_open = _is_open(file)
     with inspected(file) as look:
         schema = check_schema(look)
         yield fine("store", f"{file} opens")
@@ -78,18 +82,31 @@ def _store(options: CheckupOptions, owners: list[Owner], *, now_us: int) -> Iter
             return
         yield check_integrity(look, limit_s=options.check_s)
         yield check_tzdata(look)
-        yield from _reads(look, options, owners, now_us=now_us)
+        yield from _reads(look, options, owners, is_open=is_open, now_us=now_us)
+
+
+def _is_open(file: Path) -> bool:
+    """Whether a process has the store open, who holds leases among them; else they say nothing."""
+    try:
+        return is_open_elsewhere(file)
+    except PortError:
+        return True
 
 
 def _reads(
-    look: SqliteInspection, options: CheckupOptions, owners: list[Owner], *, now_us: int
+    look: SqliteInspection,
+    options: CheckupOptions,
+    owners: list[Owner],
+    *,
+    is_open: bool,
+    now_us: int,
 ) -> Iterator[Finding]:
     """A damaged table ends one check, not those after it."""
     yield from _guarded("payload keys", lambda: [check_keys(look, options.data)])
 
     def leases() -> Iterator[Finding]:
         owners.extend(look.owners())
-        yield check_leases(owners, now_us=now_us)
+        yield check_leases(owners, is_open=is_open, now_us=now_us)
 
     yield from _guarded("leases", leases)
     yield from _guarded("triggers", lambda: check_triggers(look, now_us=now_us))

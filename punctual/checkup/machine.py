@@ -1,9 +1,7 @@
-"""The machine: Python, SQLite, the clock, the disk and the ports."""
+"""The machine: Python, SQLite, the clock and the disk."""
 
-import http.client
 import platform
 import shutil
-import socket
 import sqlite3
 import sys
 from collections.abc import Collection
@@ -22,7 +20,6 @@ SQLITE_ADVISED: Final = (3, 51, 3)
 _UNUSABLE_OPTIONS: Final = ("THREADSAFE=0", "OMIT_WAL", "OMIT_JSON", "OMIT_FOREIGN_KEY")
 _FREE_MIN_BYTES: Final = 64 * 1024 * 1024
 _FREE_ADVISED_BYTES: Final = 1024 * 1024 * 1024
-_HEALTH_S: Final = 2.0
 
 
 def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
@@ -111,36 +108,6 @@ def check_disk(folder: Path, *, store_bytes: int) -> Finding:
     if free < max(_FREE_ADVISED_BYTES, 2 * store_bytes):
         return warn("disk", found, "make room: the store grows, and a backup needs a copy of it")
     return fine("disk", found)
-
-
-def check_port(host: str, port: int) -> Finding:
-    """Free, or taken by a server of ours."""
-    name = f"port {port}"
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except OSError as error:
-        if _answers(host, port):
-            return fine(name, f"a punctual service answers on {host}")
-        return warn(
-            name,
-            f"cannot be had on {host} ({error.strerror})",
-            "end what uses it, or serve on another one with --port",
-        )
-    return fine(name, f"free on {host}")
-
-
-def _answers(host: str, port: int) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=_HEALTH_S)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -87,13 +87,23 @@ def check_keys(look: SqliteInspection, data: Path) -> Finding:
     return fine("payload keys", f"readable for {_count(len(sealed), 'tenant')}")
 
 
-def check_leases(owners: list[Owner], *, now_us: int) -> Finding:
-    """Whether somebody decides."""
+def check_leases(owners: list[Owner], *, is_open: bool, now_us: int) -> Finding:
+    """Whether somebody decides. is_open: any process has the store open; a lease alone lasts
+    longer than its owner, and is copied with the folder."""
     alive = [owner for owner in owners if owner.is_alive(now_us)]
     held = sum(owner.partitions for owner in alive)
     if not alive:
         return warn("leases", "nobody decides", "start `punctual up`")
     names = ", ".join(owner.owner_id for owner in alive)
+    if not is_open:
+        left_us = max(owner.expires_us for owner in alive) - now_us
+        return warn(
+            "leases",
+            f"nobody has this store open: {names} died, or works on the folder that this one is a "
+            "copy of",
+            f"if this is a copy, end that one first; then start `punctual up`: it decides in "
+            f"{_age_text(0, left_us + SECOND_US)}",
+        )
     if held < sum(owner.partitions for owner in owners):
         remedy = "wait for a minute; if it stays, look at the log of the service"
         return warn("leases", f"{names} decide {held} partitions, others have died", remedy)

@@ -1,5 +1,6 @@
 """`punctual backup` and `punctual restore`: a data folder as one file, and back."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,7 @@ def restore(file: Path, force: bool, pause_note: str | None, data: Path, as_json
         "paused": done.paused,
         "schema_version": done.contents.schema_version,
         "tzdata": done.contents.tzdata,
+        "owners": done.owners,
     }
     if as_json:
         say_json(facts)
@@ -90,11 +92,18 @@ def restore(file: Path, force: bool, pause_note: str | None, data: Path, as_json
     click.echo(f"Restored {data} as of {utc_text(done.contents.taken_us)}, {age} ago.")
     if done.aside is not None:
         click.echo(f"What it held before is in {done.aside}; remove that once you are content.")
-    click.echo(_after_restore(pause_note is not None, done.paused))
+    click.echo(_after_restore(pause_note is not None, done.paused, owners=done.owners))
 
 
-def _after_restore(is_paused: bool, paused: int) -> str:
+def _after_restore(is_paused: bool, paused: int, *, owners: Sequence[str]) -> str:
     """What the time since the backup means, and what to do about it."""
+    running = (
+        f"- The backup was taken while {' and '.join(owners)} ran. If that still runs,\n"
+        "  end it first, wherever it is: two installations of one backup send everything twice,\n"
+        "  under the same fire keys.\n"
+        if owners
+        else ""
+    )
     if is_paused:
         first = (
             f"{paused:,} {'trigger was' if paused == 1 else 'triggers were'} paused as of then. "
@@ -110,7 +119,7 @@ def _after_restore(is_paused: bool, paused: int) -> str:
         )
     return (
         "Before you start it, mind what the backup does not know:\n"
-        f"- {first}\n"
+        f"{running}- {first}\n"
         "- Triggers, pauses, grants and tokens are those of then: apply your manifests again, and\n"
         "  revoke again what was revoked since.\n"
         "- Payload keys that were deleted since are back: delete them again."

@@ -9,11 +9,11 @@ import click
 
 from punctual.commands.common import clock, data_option, hint, json_option, say_json
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.defaults import API_PORT
 
 if TYPE_CHECKING:
     from punctual.checkup.finding import Finding
 
-_PORT: Final = 8400
 _STYLES: Final = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 _COLUMNS: Final = (
     Column("check"),
@@ -24,12 +24,11 @@ _COLUMNS: Final = (
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where the API is served.")
+@click.option("--host", show_default="127.0.0.1", help="Where the API is to be served.")
 @click.option(
     "--port",
     type=click.IntRange(1, 65_535),
-    default=_PORT,
-    show_default=True,
+    show_default=f"that of the folder's server, else {API_PORT}",
     help="The port of the API.",
 )
 @click.option(
@@ -41,7 +40,7 @@ _COLUMNS: Final = (
 )
 @data_option
 @json_option
-def doctor(host: str, port: int, check_s: float, data: Path, as_json: bool) -> None:
+def doctor(host: str | None, port: int | None, check_s: float, data: Path, as_json: bool) -> None:
     """Check machine, data folder and store, and say what to do.
 
     Nothing is changed, and the service may be running. Each check is OK, WARN or FAIL; the exit

@@ -10,20 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from adapters.clock_fixed import FixedClock
 from adapters.kernel_clock import KernelClock
 from adapters.sqlite_database import migrations
+from punctual.api_host import serving
 from punctual.checkup.checkup import CheckupOptions, check_up
 from punctual.checkup.finding import Finding, Level
 from punctual.checkup.machine import (
     check_clock,
     check_disk,
     check_epsilon,
-    check_port,
     check_python,
     check_sqlite,
     compile_options,
 )
-from punctual.data_folder import UNFINISHED_FILE
+from punctual.checkup.server import check_port, check_server
+from punctual.data_folder import UNFINISHED_FILE, open_data_folder
+from punctual.local_files import ToldServer, tell_server
 from tests.support.command_line import CommandLine, command_line
 from tests.support.definitions import a_trigger
 
@@ -307,14 +310,64 @@ def test_doctor_measures_the_disk(
     assert check_disk(tmp_path, store_bytes=store_bytes).level is level
 
 
-def test_doctor_names_a_port_that_somebody_else_has() -> None:
+def test_doctor_names_a_port_that_somebody_else_has(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         taken.close()
-        expect_finding(check_port("127.0.0.1", port), Level.OK, "free")
+        expect_finding(check_port("127.0.0.1", port, data=tmp_path), Level.OK, "free")
     with socket.create_server(("127.0.0.1", port)):
-        finding = check_port("127.0.0.1", port)
+        finding = check_port("127.0.0.1", port, data=tmp_path)
     expect_finding(finding, Level.WARN, "cannot be had", "--port")
+
+
+def test_doctor_looks_where_the_folder_says_that_it_is_served(tmp_path: Path) -> None:
+    with (
+        closing(open_data_folder(tmp_path, create=True)) as folder,
+        serving(folder, FixedClock(), host="127.0.0.1", port=0, allow_loopback=False) as server,
+    ):
+        port = int(server.url.rpartition(":")[2])
+        found = check_server(tmp_path, host=None, port=None)
+        given = check_server(tmp_path, host=None, port=port)
+        elsewhere = check_server(tmp_path, host=None, port=free_port())
+    expect_finding(found, Level.OK, f"this folder is served at {server.url}")
+    assert found.check == given.check == f"port {port}"
+    expect_finding(given, Level.OK, f"that serves {tmp_path} already answers on 127.0.0.1")
+    expect_finding(elsewhere, Level.OK, "free on 127.0.0.1")
+
+
+def test_doctor_after_the_folder_s_server_has_died_looks_at_its_port(tmp_path: Path) -> None:
+    port = free_port()
+    tell_server(tmp_path, ToldServer(f"http://127.0.0.1:{port}", "dead"))
+    finding = check_server(tmp_path, host=None, port=None)
+    assert finding == Finding(f"port {port}", Level.OK, "free on 127.0.0.1")
+
+
+def test_doctor_tells_of_a_server_that_is_silent(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        tell_server(tmp_path, ToldServer(url, "hangs"))
+        finding = check_server(tmp_path, host=None, port=None)
+    expect_finding(finding, Level.WARN, f"the folder's server at {url} does not answer", "its log")
+
+
+def test_doctor_of_a_copy_takes_its_leases_for_nobody_s(
+    punctual: CommandLine, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(punctual.data, copy, symlinks=True)
+    options = CheckupOptions(data=copy, host="127.0.0.1", port=free_port(), check_s=20)
+    now_us = punctual.service.now_us
+    leases = next(
+        each
+        for each in check_up(options, now_us=now_us, kernel=lambda: GOOD)
+        if each.check == "leases"
+    )
+    assert leases == Finding(
+        "leases",
+        Level.WARN,
+        "nobody has this store open: one died, or works on the folder that this one is a copy of",
+        "if this is a copy, end that one first; then start `punctual up`: it decides in 7 s",
+    )
 
 
 def test_doctor_command_ends_with_1_when_a_check_fails_and_0_when_none_does(

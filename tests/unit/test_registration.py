@@ -44,7 +44,7 @@ class Network:
 def registration(
     folder: Path, told: ToldServer, network: Callable[[ToldServer], bool]
 ) -> Registration:
-    return Registration(folder, told, every_s=3_600, is_served_by=network)
+    return Registration(folder, told, every_s=3_600, ask=network)
 
 
 def test_first_server_registers_and_a_second_leaves_its_word(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from punctual.backups import restore as module
 from punctual.backups import swap
 from punctual.data_folder import UNFINISHED_FILE, open_data_folder
 from scheduling.instants import SECOND_US, from_text
+from scheduling.limits import PARTITIONS
 from scheduling.vocabulary import MissedPolicy
 from tests.support.backups import put_back, service_on, take_backup, tree
 from tests.support.command_line import CommandLine, command_line
@@ -79,7 +80,9 @@ def test_restore_over_a_loss_goes_on_with_everything_that_the_ledger_knew(
     again = service_on(data, now_us)
     assert facts(again.service.fires()) == known
     assert audited(again)[: len(acts)] == acts
-    assert [entry.action for entry in audited(again)[len(acts) :]] == ["backup_restored"]
+    assert [entry.action for entry in audited(again)[len(acts) :]] == [
+        *("lease_transfer", "backup_restored")
+    ]
 
     again.service.start("two")
     again.service.advance_to("2026-06-01T09:10:30Z")
@@ -261,6 +264,37 @@ def test_restore_without_room_is_refused_before_anything_is_written(
     assert not (tmp_path / "new").exists()
 
 
+def test_restored_store_waits_for_nobody_and_says_who_ran(
+    punctual: CommandLine, file: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "restored"
+    restored = put_back(file, data, at_us=punctual.service.now_us)
+    assert restored.owners == ("one",)
+    with closing(open_data_folder(data, create=False)) as folder:
+        assert {(lease.owner_id, lease.expires_us) for lease in folder.store.leases.leases()} == {
+            (None, 0)
+        }
+        transfer = next(
+            each for each in folder.store.audit.entries(limit=5) if each.action == "lease_transfer"
+        )
+        beat = folder.store.leases.heartbeat(
+            "two", now_us=punctual.service.now_us, ttl_us=SECOND_US, epsilon_us=0
+        )
+    assert (transfer.actor, transfer.note) == ("test", "released")
+    assert len(beat.held) == PARTITIONS
+    assert set(beat.held.values()) == {2}, "what the old owner still sent would be fenced"
+
+
+def test_restore_of_a_backup_taken_at_rest_names_nobody(
+    punctual: CommandLine, tmp_path: Path
+) -> None:
+    punctual.service.stop()
+    file = tmp_path / "at-rest.zip"
+    take_backup(punctual.data, file, at_us=punctual.service.now_us)
+    data = tmp_path / "restored"
+    assert put_back(file, data, at_us=punctual.service.now_us).owners == ()
+
+
 def test_restore_command_says_what_the_time_since_means(
     punctual: CommandLine, file: Path, tmp_path: Path
 ) -> None:
@@ -270,6 +304,9 @@ def test_restore_command_says_what_the_time_since_means(
     assert result.stdout == (
         f"Restored {data} as of 2026-06-01 09:05:30Z, 2 h ago.\n"
         "Before you start it, mind what the backup does not know:\n"
+        "- The backup was taken while one ran. If that still runs,\n"
+        "  end it first, wherever it is: two installations of one backup send everything twice,\n"
+        "  under the same fire keys.\n"
         "- When `punctual up` starts, every instant since then is decided by its trigger's own\n"
         "  policy for missed ones. What was sent already may be sent again, under the same\n"
         "  fire key: targets that drop repeats of `webhook-id` are safe. To look first,\n"
@@ -292,7 +329,7 @@ def test_restore_command_with_a_pause_says_how_to_go_on(
         f"What it held before is in {punctual.data}/replaced-20260601T090530Z; "
         "remove that once you are content."
     )
-    assert lines[3].startswith("- 2 triggers were paused as of then. `punctual resume TRIGGER")
+    assert lines[6].startswith("- 2 triggers were paused as of then. `punctual resume TRIGGER")
 
 
 def test_restore_command_answers_in_json(punctual: CommandLine, file: Path, tmp_path: Path) -> None:
