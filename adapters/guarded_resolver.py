@@ -14,6 +14,16 @@ from functools import partial
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from adapters.local_lacks import (
+    MEMORY,
+    RESOLVER,
+    THREADS,
+    Lack,
+    LocalLack,
+    lack_of,
+    missing_for_files,
+)
+from adapters.resolver_probe import LookUp, ResolverProbe
 from scheduling.limits import DNS_THREADS_MAX
 from schemas.endpoints import refusal_of_address
 
@@ -45,6 +55,10 @@ class GuardedResolver(AbstractResolver):
                 raise GuardedAddress(f"it resolves to {answer['host']}, a {kind} address")
         return answers
 
+    async def is_answering(self) -> bool:
+        """Whether name servers answer at all; of another resolver than the system's it is said."""
+        return not isinstance(self._inner, SystemResolver) or await self._inner.is_answering()
+
     async def close(self) -> None:
         await self._inner.close()
 
@@ -53,27 +67,37 @@ class SystemResolver(AbstractResolver):
     """The operating system's resolver on threads of its own.
 
     Not on the loop's default threads: those are few, and a tenant whose name server never answers
-    would hold them all against everyone else.
+    would hold them all against everyone else. Raises LocalLack where the fault is this machine's.
+    `look_up` replaces the C library's function, as `socket.getaddrinfo`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, look_up: LookUp = socket.getaddrinfo) -> None:
+        self._look_up = look_up
         self._threads = ThreadPoolExecutor(DNS_THREADS_MAX, thread_name_prefix="punctual-dns")
+        self._probe = ResolverProbe(look_up)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        loop = asyncio.get_running_loop()
-        infos = await loop.run_in_executor(
-            self._threads,
-            partial(
-                socket.getaddrinfo,
-                host,
-                port,
-                family,
-                type=socket.SOCK_STREAM,
-                flags=socket.AI_ADDRCONFIG,
-            ),
+        look_up = partial(
+            self._look_up,
+            host,
+            port,
+            family,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_ADDRCONFIG,
         )
+        try:
+            asked = self._threads.submit(look_up)
+        except RuntimeError as error:
+            raise LocalLack(THREADS) from error
+        try:
+            infos = await asyncio.wrap_future(asked)
+        except OSError as error:
+            lack = await self._lack_behind(error)
+            if lack is not None:
+                raise LocalLack(lack) from error
+            raise
         return [
             ResolveResult(
                 hostname=host,
@@ -86,5 +110,22 @@ class SystemResolver(AbstractResolver):
             for found, _, proto, _, address in infos
         ]
 
+    async def is_answering(self) -> bool:
+        """Whether this machine's name servers answer at all; within two seconds."""
+        return await self._probe.is_answered()
+
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._probe.close()
+
+    async def _lack_behind(self, error: OSError) -> Lack | None:
+        if not isinstance(error, socket.gaierror):
+            return lack_of(error, "")
+        if error.errno == socket.EAI_MEMORY:
+            return MEMORY
+        missing = missing_for_files()
+        if missing is not None:
+            return missing
+        if error.errno == socket.EAI_AGAIN and not await self.is_answering():
+            return RESOLVER
+        return None

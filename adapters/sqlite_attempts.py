@@ -4,7 +4,7 @@ All functions run inside the caller's transaction.
 """
 
 import sqlite3
-from typing import Final
+from typing import Any, Final
 
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_slots import free_slot
@@ -13,8 +13,9 @@ from ports import metrics
 from ports.records import FinishResult, LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey, attempt_seed
+from scheduling.limits import UNTRIED_WAIT_US
 from scheduling.retry import AttemptResult, NextStep, RetryPolicy, after_attempt, retry_end_us
-from scheduling.vocabulary import FireState, HeldReason, Lane
+from scheduling.vocabulary import FireState, HeldReason, Lane, TransportResult
 
 # States without a run behind them: the slot is free again.
 _FREES_SLOT: Final = frozenset(
@@ -33,17 +34,31 @@ def finish_attempt(
     *,
     result: AttemptResult,
     now_us: int,
+    claimed_until_us: int | None = None,
 ) -> FinishResult | None:
     """Record the result and move the fire on; None when there is no such attempt or fire.
 
     The attempt that the fire waits for decides its next step. A late one, whose claim expired,
-    still ends the fire when the target answered for good.
+    still ends the fire when the target answered for good. An untried one is taken back, as long
+    as its claim lasts.
     """
     sql = context.sql
     found = connection.execute(sql["ledger_fire_for_finish"], key).fetchone()
     attempt = connection.execute(sql["slot_last_attempt_result"], (*key, n)).fetchone()
     if found is None or attempt is None:
         return None
+    if result.transport_result is TransportResult.UNTRIED:
+        if attempt[0] is None:
+            return _take_back(
+                connection,
+                context,
+                key,
+                n,
+                found=found,
+                claimed_until_us=claimed_until_us,
+                now_us=now_us,
+            )
+        result = result._replace(transport_result=TransportResult.NOT_SENT)
     recorded = connection.execute(
         sql["ledger_finish_attempt"],
         (
@@ -90,6 +105,33 @@ def retry_policy(
         retry_until_us,
         facts.response_is_outcome,
     )
+
+
+def _take_back(
+    connection: sqlite3.Connection,
+    context: SqliteContext,
+    key: FireKey,
+    n: int,
+    *,
+    found: tuple[Any, ...],
+    claimed_until_us: int | None,
+    now_us: int,
+) -> FinishResult:
+    """Undo the claim of an attempt that was not made, and hold the fire for a little while."""
+    sql, version = context.sql, found[3]
+    taken = connection.execute(
+        sql["ledger_take_attempt_back"], (*key, n, claimed_until_us)
+    ).fetchone()
+    if taken is None:
+        return FinishResult(key, FireState(found[0]))
+    facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
+    run_until_us = taken[0] + facts.run_timeout_us
+    connection.execute(sql["slot_unstart_run"], (*key, run_until_us))
+    not_before_us = now_us + UNTRIED_WAIT_US
+    connection.execute(sql["ledger_put_back"], (not_before_us, now_us, *key))
+    if key.sequence == 0:
+        connection.execute(sql["due_restore_pending"], key._asdict())
+    return FinishResult(key, FireState.HELD)
 
 
 def _move(

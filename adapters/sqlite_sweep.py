@@ -95,8 +95,8 @@ def _let_go(
     for row in rows:
         key = FireKey(*row[:4])
         lane, n, reason, retry_until_us, partition_id, version, next_due_us = row[4:]
-        if reason == HeldReason.BACKOFF and lane == Lane.ON_TIME:
-            if retry_until_us is not None and now_us >= retry_until_us:
+        if reason in (HeldReason.BACKOFF, HeldReason.NO_RESOURCES) and lane == Lane.ON_TIME:
+            if n > 1 and retry_until_us is not None and now_us >= retry_until_us:
                 ready += stop_retries(connection, context, key, next_n=n, now_us=now_us)
                 continue
             next_due_us = retry_until_us

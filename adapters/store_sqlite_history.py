@@ -299,4 +299,6 @@ def _fire(row: tuple[Any, ...]) -> FireRecord:
         instant_count=row[21],
         tzdata_version=row[22],
         changed_us=row[23],
+        attempts=row[24],
+        outcome_cause=row[25],
     )

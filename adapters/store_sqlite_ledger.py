@@ -86,6 +86,7 @@ class SqliteLedger(LedgerPort):
                     request.n,
                     result=request.result,
                     now_us=request.ended_us,
+                    claimed_until_us=request.claimed_until_us,
                 )
                 for request in requests
             ]

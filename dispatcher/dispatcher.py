@@ -14,8 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
+from dispatcher.attempt_metrics import count_attempt
 from dispatcher.envelope import Delivery
 from dispatcher.http_delivery import DeliveryResult
+from dispatcher.lacks import Lacks
 from ports import log_actions as log
 from ports import metrics
 from ports.attempt_tokens import AttemptTokensPort
@@ -113,6 +115,7 @@ class Dispatcher:
         self._unsent: dict[OrderKey, _Unsent] = {}
         self._of_tenant: Counter[str] = Counter()  # attempts under way
         self._told_full: frozenset[str] = frozenset()
+        self._lacks = Lacks()
         self._give_up_at: float | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -136,6 +139,9 @@ class Dispatcher:
         if free <= 0:
             self._room.clear()
             await self._room.wait()
+            return
+        if (rest_s := self._lacks.rest_s()) > 0:
+            await _sleep(rest_s, stop)
             return
         try:
             full = self._full_tenants(free)
@@ -246,9 +252,14 @@ class Dispatcher:
                 mine.sent.set()
         ended_us = self._clock.now().wall_us
         self._results.put_nowait(
-            FinishRequest(fire.key, fire.n, attempt_result_of(result), ended_us)
+            FinishRequest(
+                fire.key, fire.n, attempt_result_of(result), ended_us, fire.claimed_until_us
+            )
         )
-        _count(fire, result, started_us)
+        if result.transport_result is TransportResult.UNTRIED:
+            self._lacks.note(result)
+            return
+        count_attempt(fire, result, started_us)
         log.debug(
             "fire_finished",
             fire_key=str(fire.key),
@@ -276,7 +287,9 @@ class Dispatcher:
             return DeliveryResult(TransportResult.NOT_SENT, error=_UNUSABLE)
         try:
             delivery = delivery_of(fire, token=self._token_of(fire))
-        except (ValueError, PortError) as error:
+        except PortError as error:
+            return DeliveryResult(TransportResult.UNTRIED, error=str(error), lack="token")
+        except ValueError as error:
             return DeliveryResult(TransportResult.NOT_SENT, error=str(error))
         try:
             return await self._deliverer.deliver(
@@ -371,20 +384,6 @@ def attempt_result_of(result: DeliveryResult) -> AttemptResult:
         None if retry_after_s is None else round(retry_after_s * SECOND_US),
         result.error,
     )
-
-
-def _count(fire: ClaimedFire, result: DeliveryResult, started_us: int) -> None:
-    """The attempt by class of answer, and how late the first one of a fire began."""
-    status = result.http_status
-    metrics.count(
-        "punctual_attempts_total",
-        lane=fire.lane.value,
-        target_class="http",
-        result=result.transport_result.value if status is None else f"{status // 100}xx",
-    )
-    if fire.n == 1:
-        late_s = (started_us - fire.due_us) / SECOND_US
-        metrics.record("punctual_lateness_seconds", late_s, lane=fire.lane.value)
 
 
 async def _sleep(duration_s: float, stop: asyncio.Event) -> None:

@@ -7,22 +7,30 @@ seconds, connections per host and in all. Redirects, cookies and proxy variables
 import asyncio
 import ssl
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace, TracebackType
 from typing import Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from aiohttp.helpers import is_ip_address
 from yarl import URL
 
 from adapters.guarded_resolver import GuardedResolver, SystemResolver
 from adapters.guarded_session import TRANSPORT_ERRORS, guarded_session
+from adapters.local_lacks import CONNECTIONS, RESOLVER, Lack, lack_of
 from dispatcher.delivery_errors import describe
 from dispatcher.envelope import Delivery, body, headers
 from dispatcher.retry_after import parse_retry_after
-from scheduling.limits import RESPONSE_BYTES_MAX, RESPONSE_READ_S_MAX
+from scheduling.limits import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_PER_HOST_MAX,
+    RESPONSE_BYTES_MAX,
+    RESPONSE_READ_S_MAX,
+)
 from scheduling.vocabulary import TransportResult
 from schemas.endpoints import check_endpoint
 
@@ -35,12 +43,14 @@ class DeliveryResult:
     retry_after_s: the target's wish, 0 to one day
     error:         without a response, what happened and the remedy; never payload, secret,
                    token, path or query
+    lack:          set exactly when the result is `untried`: the kind of what is missing here
     """
 
     transport_result: TransportResult
     http_status: int | None = None
     retry_after_s: float | None = None
     error: str | None = None
+    lack: str | None = None
 
 
 class HttpDelivery:
@@ -64,6 +74,7 @@ class HttpDelivery:
         self._clock = clock
         self._resolver: GuardedResolver | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._waiting: Counter[URL] = Counter()  # attempts without an answer, by origin
 
     async def __aenter__(self) -> Self:
         self._resolver = GuardedResolver(
@@ -95,8 +106,9 @@ class HttpDelivery:
         its socket after this one.
 
         `not_sent`: the target saw nothing of the request (guard, DNS, refused connection, TLS,
-        no free connection in time). `ambiguous`: it may have seen it, and no readable answer
-        came. `response`: a status arrived, whatever became of the body after it.
+        no free connection in time). `untried`: nor could it have, for want of what a connection
+        takes here. `ambiguous`: it may have seen it, and no readable answer came. `response`: a
+        status arrived, whatever became of the body after it.
         """
         progress = _Progress(on_sent)
         try:
@@ -111,8 +123,12 @@ class HttpDelivery:
         url = URL(delivery.endpoint, encoded=True)
         try:
             async with asyncio.timeout(delivery.timeout_s) as scope:
-                response = await self._post(url, delivery, progress)
-        except TRANSPORT_ERRORS as error:
+                with self._counted(url.origin()):
+                    response = await self._post(url, delivery, progress)
+        except (*TRANSPORT_ERRORS, MemoryError) as error:
+            lack = None if progress.has_begun else await self._lack_behind(error, url, progress)
+            if lack is not None:
+                return DeliveryResult(TransportResult.UNTRIED, error=lack.text, lack=lack.kind)
             return DeliveryResult(
                 TransportResult.AMBIGUOUS if progress.has_begun else TransportResult.NOT_SENT,
                 error=describe(
@@ -128,6 +144,34 @@ class HttpDelivery:
             http_status=response.status,
             retry_after_s=parse_retry_after(response.headers.get("Retry-After"), self._clock()),
         )
+
+    async def _lack_behind(self, error: Exception, url: URL, progress: "_Progress") -> Lack | None:
+        """What was missing here, when that kept the request from beginning; else None."""
+        host = url.host or ""
+        if not isinstance(error, TimeoutError):
+            return lack_of(error, host)
+        if progress.is_queued:
+            return CONNECTIONS if self._is_full(beside=url.origin()) else None
+        is_name = not progress.is_resolved and not is_ip_address(host)
+        if is_name and self._resolver is not None and not await self._resolver.is_answering():
+            return RESOLVER
+        return None
+
+    def _is_full(self, *, beside: URL) -> bool:
+        """Whether all connections are in use, and not because that one host has all of its own."""
+        held = sum(min(count, CONNECTIONS_PER_HOST_MAX) for count in self._waiting.values())
+        return held >= CONNECTIONS_MAX and self._waiting[beside] < CONNECTIONS_PER_HOST_MAX
+
+    @contextmanager
+    def _counted(self, origin: URL) -> Iterator[None]:
+        """While an attempt has a connection or waits for one."""
+        self._waiting[origin] += 1
+        try:
+            yield
+        finally:
+            self._waiting[origin] -= 1
+            if not self._waiting[origin]:
+                del self._waiting[origin]
 
     async def _post(
         self, url: URL, delivery: Delivery, progress: "_Progress"
@@ -147,11 +191,13 @@ class HttpDelivery:
 class _Progress:
     """Whether a request has begun, and the promise to call `on_sent` once."""
 
-    __slots__ = ("_on_sent", "has_begun")
+    __slots__ = ("_on_sent", "has_begun", "is_queued", "is_resolved")
 
     def __init__(self, on_sent: Callable[[], None] | None) -> None:
         self._on_sent = on_sent
         self.has_begun = False
+        self.is_queued = False  # for a free connection
+        self.is_resolved = False  # its name has addresses
 
     def mark_begun(self) -> None:
         self.has_begun = True
@@ -166,6 +212,10 @@ class _Progress:
 def _trace_config() -> aiohttp.TraceConfig:
     config = aiohttp.TraceConfig()
     config.on_request_headers_sent.append(_on_headers)
+    config.on_connection_queued_start.append(_on_queued)
+    config.on_connection_queued_end.append(_on_taken)
+    config.on_dns_resolvehost_end.append(_on_resolved)
+    config.on_dns_cache_hit.append(_on_resolved)
     return config
 
 
@@ -178,6 +228,18 @@ async def _on_headers(
     # ambiguous. The write is scheduled before whoever `on_sent` wakes can run.
     progress: _Progress = context.trace_request_ctx
     progress.mark_begun()
+
+
+async def _on_queued(session: aiohttp.ClientSession, context: SimpleNamespace, _: object) -> None:
+    context.trace_request_ctx.is_queued = True
+
+
+async def _on_taken(session: aiohttp.ClientSession, context: SimpleNamespace, _: object) -> None:
+    context.trace_request_ctx.is_queued = False
+
+
+async def _on_resolved(session: aiohttp.ClientSession, context: SimpleNamespace, _: object) -> None:
+    context.trace_request_ctx.is_resolved = True
 
 
 async def _discard_body(response: aiohttp.ClientResponse, *, deadline: float | None) -> None:

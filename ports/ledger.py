@@ -37,6 +37,9 @@ class LedgerPort(ABC):
         """Record results and move each fire on: an end, or held for another try.
 
         A late result still counts while the fire is not terminal. Repeats change nothing.
+        An `untried` attempt is taken back: its row goes, its number comes again, and the fire is
+        held for a little while as if it had never been claimed. Had the claim expired before, it
+        stays a try that was not sent.
         """
 
     @abstractmethod

@@ -29,6 +29,7 @@ MetricName = Literal[
     "punctual_definition_propagation_seconds",
     # counted by the dispatcher
     "punctual_attempts_total",
+    "punctual_attempts_put_back_total",
     "punctual_lateness_seconds",
     "punctual_messages_stale_total",
     # counted by the API
@@ -136,6 +137,11 @@ METRICS: Final[dict[MetricName, Metric]] = {
         "attempts",
         "attempts that ended, by class of answer or what the transport said instead",
         labels=("lane", "target_class", "result"),
+    ),
+    "punctual_attempts_put_back_total": _counter(
+        "attempts",
+        "attempts that the dispatcher could not make, by what it lacked; they count as no try",
+        labels=("lack",),
     ),
     "punctual_lateness_seconds": _histogram(
         "from the due time of a fire to the start of its first attempt",

@@ -1,11 +1,15 @@
 """The events as they are published: ids that are derived, and bodies that never hold a payload."""
 
 import json
+from typing import Final
 
 from ports.events import Event
 from ports.outbox import OutboxEvent
 from ports.records import FireRecord
 from scheduling.instants import to_text
+from scheduling.vocabulary import WAITING, FireState
+
+_GOES_ON: Final = WAITING | {FireState.DISPATCHING}
 
 
 def trigger_changed(waiting: OutboxEvent) -> Event:
@@ -22,7 +26,10 @@ def trigger_changed(waiting: OutboxEvent) -> Event:
 
 
 def fire_state_changed(row: FireRecord) -> Event:
-    """A ledger row as it was found; `attempt` is the one under way, the last, or the next."""
+    """A ledger row as it was found.
+
+    `attempt` is the one under way, the next, or at an end the last; 0 where there was none.
+    """
     reason = row.held_reason.value if row.held_reason is not None else ""
     body = {
         "fire_key": str(row.key),
@@ -33,7 +40,7 @@ def fire_state_changed(row: FireRecord) -> Event:
         "state": row.state.value,
         "cause": row.cause and row.cause.value,
         "held_reason": row.held_reason and row.held_reason.value,
-        "attempt": row.next_attempt_n,
+        "attempt": row.next_attempt_n if row.state in _GOES_ON else row.attempts,
         "scheduled_instant": to_text(row.key.scheduled_us),
         "through_instant": _text(row.through_us),
         "instant_count": row.instant_count,

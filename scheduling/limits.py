@@ -38,10 +38,11 @@ HORIZON_S_MAX: Final = 7 * 86_400
 OVERLAP_BUFFER_MAX: Final = 100  # `buffer_all` drops beyond it, with a row
 
 # -- attempts ----------------------------------------------------------------------------------
-ATTEMPT_BUDGET_DEFAULT: Final = 5
+ATTEMPT_BUDGET_DEFAULT: Final = 10  # nine waits of at most 511 s: past a redeploy of the target
 ATTEMPT_BUDGET_MAX: Final = 20
 RETRY_BASE_US: Final = 1_000_000
 RETRY_CAP_US: Final = 300_000_000
+UNTRIED_WAIT_US: Final = 2_000_000  # until a fire that could not be tried is taken up again
 RETRY_WINDOW_S_DEFAULT: Final = 3_600
 RETRY_WINDOW_S_MAX: Final = 86_400
 RUN_TIMEOUT_S_DEFAULT: Final = 3_600
@@ -59,6 +60,8 @@ CONNECTIONS_MAX: Final = 800  # under the usual 1,024 open files of a process
 CONNECTIONS_PER_HOST_MAX: Final = 200  # so that no single target takes them all
 KEEP_ALIVE_S: Final = 4.0  # under the 5 s of common servers: they must not close first
 DNS_THREADS_MAX: Final = 32
+DNS_PROBE_S_MAX: Final = 2.0  # a resolver that works answers for `invalid` at once
+DNS_PROBE_EVERY_S: Final = 5.0
 INFORMATIONAL_ANSWERS_MAX: Final = 20  # 1xx before the answer; an endless row of them costs CPU
 RESPONSE_BYTES_MAX: Final = 64 * 1024  # read only so that the connection can serve again
 RESPONSE_READ_S_MAX: Final = 1.0

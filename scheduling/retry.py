@@ -44,7 +44,10 @@ class NextStep(NamedTuple):
 def after_attempt(
     result: AttemptResult, n: int, *, policy: RetryPolicy, now_us: int, seed: int
 ) -> NextStep:
-    """The state after try `n` (from 1): 2xx accepted, other 4xx and 3xx refused, else again."""
+    """The state after try `n` (from 1): 2xx accepted, other 4xx and 3xx refused, else again.
+
+    Not for an untried attempt: that is taken back.
+    """
     status = result.http_status
     if result.transport_result is TransportResult.RESPONSE and status is not None:
         if 200 <= status < 300:

@@ -119,6 +119,7 @@ class HeldReason(StrEnum):
     QUOTA = "quota"
     BACKOFF = "backoff"
     BREAKER = "breaker"
+    NO_RESOURCES = "no_resources"  # the dispatcher lacked what a connection takes
 
 
 class TransportResult(StrEnum):
@@ -127,6 +128,7 @@ class TransportResult(StrEnum):
     RESPONSE = "response"  # an HTTP status arrived
     NOT_SENT = "not_sent"  # refused, unresolvable or guarded address: the target saw nothing
     AMBIGUOUS = "ambiguous"  # timeout or broken connection after the request began
+    UNTRIED = "untried"  # the dispatcher's own lack kept it from trying: it counts as no try
 
 
 class ChangeKind(StrEnum):

@@ -6,17 +6,15 @@ from typing import Final
 from control_api.answers.zone_times import local_text
 from ports.history import HistoryPort
 from ports.records import AttemptRecord, FireRecord
-from scheduling.vocabulary import WAITING
 from schemas.api.fires import AttemptOut, FireLink, FireOut
+from schemas.printable import printable
 
 CHAIN_LINKS_MAX: Final = 50  # longer than any chain of coalescing decisions
 
 
-def attempt_count(row: FireRecord) -> int:
-    """How many attempts were claimed: a row that waits names the one after them."""
-    if row.first_dispatched_us is None:
-        return 0
-    return row.next_attempt_n - 1 if row.state in WAITING else row.next_attempt_n
+def told_cause(row: FireRecord) -> str | None:
+    """What the work said of its failure, on one line and without control characters."""
+    return None if row.outcome_cause is None else printable(row.outcome_cause)
 
 
 def lateness_us(row: FireRecord) -> int | None:
@@ -65,6 +63,7 @@ def fire_out(row: FireRecord, zone: str, chain: Sequence[FireRecord]) -> FireOut
         state=row.state,
         cause=row.cause,
         cause_detail=row.cause_detail,
+        outcome_cause=told_cause(row),
         coalesced_into=row.coalesced_into_us,
         became=_link(chain[-1]) if chain else None,
         held_reason=row.held_reason,
@@ -73,7 +72,7 @@ def fire_out(row: FireRecord, zone: str, chain: Sequence[FireRecord]) -> FireOut
         decided_at=row.decided_us,
         first_dispatched_at=row.first_dispatched_us,
         lateness_ms=None if late_us is None else late_us / 1_000,
-        attempts=attempt_count(row),
+        attempts=row.attempts,
         through_instant=row.through_us,
         instant_count=row.instant_count,
         tzdata_version=row.tzdata_version,

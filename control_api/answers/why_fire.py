@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Final
 
+from control_api.answers.fire_rows import told_cause
 from control_api.answers.why_facts import Answer, WhyFacts
 from control_api.answers.zone_times import span_text
 from ports.records import AttemptRecord, FireRecord, TriggerDefinition
 from scheduling.durations import duration_text
-from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, Origin
+from scheduling.vocabulary import Cause, FireState, HeldReason, Lane, Origin, TransportResult
+
+_SAID_CHARS_MAX: Final = 200  # of a worker's own words in a sentence; a fire shows all of them
 
 
 def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
@@ -25,10 +28,7 @@ def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
             "and such an answer is not tried again.",
         )
     if row.state is FireState.UNDELIVERED:
-        return Answer(
-            "endpoint",
-            f"Your endpoint failed {_for(facts)}: {_tries(facts)}, and {_ended(row)}.",
-        )
+        return Answer("endpoint", f"{_failed(facts)}: {_tries(facts)}, and {_ended(row)}.")
     if row.state is FireState.UNKNOWN:
         return Answer(
             "endpoint",
@@ -36,6 +36,14 @@ def fire_answer(facts: WhyFacts, row: FireRecord) -> Answer:
             f"arrived; {_ended(row)}.",
         )
     return _waiting(facts, row)
+
+
+def _failed(facts: WhyFacts) -> str:
+    """Where nothing was sent the endpoint may not be to blame: the error says who is."""
+    last = facts.attempts[-1].transport_result if facts.attempts else None
+    if last == TransportResult.NOT_SENT:
+        return f"{_for(facts)} did not reach your endpoint"
+    return f"Your endpoint failed {_for(facts)}"
 
 
 def _ended(row: FireRecord) -> str:
@@ -60,7 +68,7 @@ def _waiting(facts: WhyFacts, row: FireRecord) -> Answer:
         if row.held_reason is HeldReason.BACKOFF:
             return Answer(
                 "endpoint",
-                f"Your endpoint failed {_for(facts)}: {_tries(facts)}; "
+                f"{_failed(facts)}: {_tries(facts)}; "
                 f"next try{_until(facts, row, word=' at')}{idle}.",
             )
         return Answer("waiting", f"{subject} is held: {_held(facts, row)}{idle}.")
@@ -87,8 +95,19 @@ def _answered(facts: WhyFacts, row: FireRecord) -> str:
     if row.state is FireState.ACCEPTED:
         is_done = facts.definition is not None and facts.definition.response_is_outcome
         return sent if is_done else f"{sent}; no outcome was reported yet"
-    reported = "success" if row.state is FireState.SUCCEEDED else "failure"
-    return f"{sent}; the work reported {reported}"
+    if row.state is FireState.SUCCEEDED:
+        return f"{sent}; the work reported success"
+    return f"{sent}; the work reported failure{_worker_said(row)}"
+
+
+def _worker_said(row: FireRecord) -> str:
+    """The cause that came with a failure, for a sentence: its beginning where it is long."""
+    said = told_cause(row)
+    if said is None:
+        return ""
+    if len(said) > _SAID_CHARS_MAX:
+        said = said[: _SAID_CHARS_MAX - 3] + "..."
+    return f" (the worker said: {said})"
 
 
 def _held(facts: WhyFacts, row: FireRecord) -> str:
@@ -108,6 +127,11 @@ def _held(facts: WhyFacts, row: FireRecord) -> str:
         return f"the run before it has not ended{policy}, and it goes when that one ends{limit}"
     if row.held_reason is HeldReason.QUOTA:
         return f"the tenant's quota is used up{until}"
+    if row.held_reason is HeldReason.NO_RESOURCES:
+        return (
+            "the service could not try it for want of its own files, memory, ports or name "
+            f"servers, as its log says{until}; nothing was sent to your endpoint"
+        )
     if row.held_reason is HeldReason.BREAKER:
         return f"its target fails so often that it gets a rest{until}"
     return f"{row.held_reason or 'no reason was recorded'}{until}"

@@ -36,6 +36,7 @@ def _facts(fire: Any) -> list[tuple[str, str | None]]:
         ("trigger", f"{fire['tenant']}/{fire['trigger']}, version {fire['version']}"),
         ("scheduled", f"{_moment(zone, fire['scheduled_instant'])} in {zone}"),
         ("state", told),
+        ("worker said", fire["outcome_cause"]),
         ("lane", ", ".join(filter(None, (fire["lane"], _HANDS.get(fire["origin"]))))),
         ("due", _moment(zone, fire["due_at"])),
         ("decided", _moment(zone, fire["decided_at"])),

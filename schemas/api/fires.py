@@ -20,8 +20,9 @@ class FireOut(Out):
 
     scheduled_local:  on the trigger's own clock, which is `zone`'s
     cause:            why it was not dispatched
+    outcome_cause:    what the work said of its failure, when it reported one
     became:           what the fire that it was coalesced into came to
-    attempts:         how many there were
+    attempts:         how many were begun
     through_instant:  the last instant of a range; `instant_count` says how many it has
     """
 
@@ -39,6 +40,7 @@ class FireOut(Out):
     state: FireState
     cause: Cause | None
     cause_detail: str | None
+    outcome_cause: str | None
     coalesced_into: Instant | None
     became: FireLink | None
     held_reason: HeldReason | None

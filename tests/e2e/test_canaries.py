@@ -60,6 +60,12 @@ def test_every_seed_went_the_way_that_was_meant(run: CanaryRun) -> None:
     assert b'"action": "fire_finished"' in run.places["log/stderr"], "the log is not at debug level"
 
 
+def test_cause_of_an_outcome_is_shown_with_its_fire(run: CanaryRun) -> None:
+    cause = canary_of(run, "cause").text.encode()
+    for place in ("shown/fire", "shown/fires", "shown/why", "shown/cli-fires"):
+        assert cause in run.places[place], place
+
+
 def test_no_canary_is_where_it_does_not_belong(run: CanaryRun) -> None:
     assert leaks(run.aviary.all, run.places) == []
 
@@ -103,7 +109,9 @@ ENCODINGS: Final[dict[str, Callable[[str], bytes]]] = {
         ("read/metrics", "payload"),
         ("read/v1/events", "note"),
         ("shown/audit", "payload"),
-        ("shown/why", "cause"),
+        ("shown/audit", "cause"),
+        ("read/v1/events", "cause"),
+        ("read/metrics", "cause"),
         ("cli/doctor", "secret"),
         ("file/keys/planted.json", "payload"),
         ("backup/contents.json", "token"),

@@ -20,6 +20,7 @@ from tests.sim.checks import (
     retries,
     silence,
     told,
+    tries,
 )
 from tests.sim.evidence import Evidence
 
@@ -40,6 +41,7 @@ CHECKS: Final[dict[str, Callable[[Evidence], list[str]]]] = {
     "retries": retries.check,
     "silence": silence.check,
     "told": told.check,
+    "tries": tries.check,
 }
 
 

@@ -19,6 +19,7 @@ from tests.support.scripted_target import (
     REFUSED,
     SILENT,
     UNREACHABLE,
+    UNTRIED,
     Answer,
 )
 
@@ -89,6 +90,8 @@ def a_random_answer(random: Random, mood: str) -> Answer:
     """How a target in that mood takes one attempt."""
     if mood == "calm":
         return ACCEPTED
+    if random.random() < 0.04:
+        return UNTRIED
     if random.random() < (0.2 if mood == "good" else 0.7):
         kinds = (BUSY, BUSY, UNREACHABLE, SILENT, REFUSED, Answer(None, lasts_us=None))
         answer = random.choice((*kinds, Answer(None, lasts_us=20 * SECOND_US)))

@@ -1,7 +1,9 @@
 """Faults planted in what targets, clients and ports saw, for the checker that finds each."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
@@ -151,6 +153,22 @@ def _two_runs_at_once(evidence: Evidence) -> Evidence:
     raise AssertionError("no two runs of a trigger that forbids overlap")
 
 
+def _next_number_shown(evidence: Evidence) -> Evidence:
+    """Tries by the number of the next one, which no try has when the retries were cut off."""
+    path = evidence.path.with_name("planted.db")
+    with closing(sqlite3.connect(evidence.path)) as source, closing(sqlite3.connect(path)) as copy:
+        source.backup(copy)
+        (view,) = copy.execute("SELECT sql FROM sqlite_master WHERE name = 'fire_history'")
+        head, _, rest = view[0].partition("CASE WHEN first_dispatched_at IS NULL THEN 0 ELSE (")
+        _, _, tail = rest.partition(") END AS attempts")
+        by_number = "CASE WHEN first_dispatched_at IS NULL THEN 0 ELSE next_attempt_n - (state IN"
+        copy.executescript(
+            f"DROP VIEW fire_history; {head}{by_number} ('held', 'ready', 'queued'))"
+            f" END AS attempts{tail}"
+        )
+    return replace(evidence, path=path)
+
+
 PLANTED_ELSEWHERE: Final[dict[str, tuple[str, Plant]]] = {
     "cancels-claim-after": ("cancels", _claim_after_cancel),
     "decided_once-delivered-twice": ("decided_once", _second_delivery),
@@ -166,4 +184,5 @@ PLANTED_ELSEWHERE: Final[dict[str, tuple[str, Plant]]] = {
     "silence-claim-after-pause": ("silence", _claim_after(ChangeKind.PAUSED)),
     "silence-claim-after-delete": ("silence", _claim_after(ChangeKind.DELETED)),
     "overlap-two-runs": ("overlap", _two_runs_at_once),
+    "tries-by-the-next-number": ("tries", _next_number_shown),
 }

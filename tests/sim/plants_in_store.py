@@ -86,6 +86,12 @@ PLANTED_ROWS = {
         " SELECT tenant_id, trigger_id, event, body, created_at FROM outbox LIMIT 1",
         "events are in the opposite order": "UPDATE outbox SET outbox_id = -outbox_id",
     },
+    "tries": {
+        "a try is lost": "DELETE FROM attempt WHERE n = 1",
+        "a try is made up": "UPDATE attempt SET n = 19 WHERE n = 2",
+        "a first try is forgotten": "UPDATE fire SET first_dispatched_at = NULL"
+        " WHERE state = 'succeeded'",
+    },
     "due_index": {
         "a row is lost": "DELETE FROM due_index_row",
         "a count is off": "UPDATE due_index_row SET fired_count = fired_count + 1",

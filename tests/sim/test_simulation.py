@@ -30,6 +30,7 @@ RARE = {
     "a change meets a bad clock": "clock: it was set",
     "a run meets a taken slot": "is running or has its turn",
     "a cancel comes too late": "only a fire that waits",
+    "a try cannot be made": "tried=False",
     "a relay is outrun": "events.publish_reading -> None",
 }
 ENDS = {

@@ -38,7 +38,8 @@ PLACES: Final[Mapping[Kind, tuple[str, ...]]] = {
     "request": ("answer/*",),
     # What people write to be read.
     "note": (*_STORE, "shown/*", "answer/note*"),
-    "cause": _STORE,
+    # What a worker says of its failure, for whoever may read the tenant's fires.
+    "cause": (*_STORE, "shown/fire", "shown/fires", "shown/why", "shown/cli-fires"),
 }
 
 

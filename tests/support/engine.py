@@ -87,7 +87,10 @@ class Engine:
             return 0
         ended_us = self.clock.now().wall_us
         finished = self.store.ledger.finish(
-            [FinishRequest(each.key, each.n, each.result, ended_us) for each in back]
+            [
+                FinishRequest(each.key, each.n, each.result, ended_us, each.claimed_until_us)
+                for each in back
+            ]
         )
         self.open_attempts = [each for each in self.open_attempts if each not in back]
         self._publish(finished)

@@ -28,6 +28,8 @@ def a_fire(
         "queued_us": None,
         "first_dispatched_us": None,
         "next_attempt_n": 1,
+        "attempts": 0,
+        "outcome_cause": None,
         "coalesced_into_us": None,
         "through_us": None,
         "instant_count": 1,

@@ -17,6 +17,7 @@ class Answer(NamedTuple):
     status:     the HTTP status; None = no answer arrives before the timeout
     after_us:   how long the answer takes; longer than the timeout is no answer
     reached:    False = the connection was refused, the target saw nothing
+    tried:      False = whoever was to send it lacked what that takes, and did not try
     runs:       whether the work starts; it then lasts `lasts_us` and its outcome is reported
     lasts_us:   None = nothing is ever reported about the run
     """
@@ -28,6 +29,7 @@ class Answer(NamedTuple):
     lasts_us: int | None = 0
     outcome: FireState = FireState.SUCCEEDED
     retry_after_us: int | None = None
+    tried: bool = True
 
 
 ACCEPTED: Final = Answer()
@@ -35,6 +37,7 @@ REFUSED: Final = Answer(400, runs=False)
 BUSY: Final = Answer(503, runs=False)
 UNREACHABLE: Final = Answer(reached=False, runs=False)
 SILENT: Final = Answer(None, runs=False)
+UNTRIED: Final = Answer(reached=False, runs=False, tried=False)
 
 
 class Receipt(NamedTuple):
@@ -48,12 +51,13 @@ class Receipt(NamedTuple):
 
 
 class OpenAttempt(NamedTuple):
-    """A request whose result comes back at `back_us`."""
+    """A request whose result comes back at `back_us`; `claimed_until_us` is its claim's."""
 
     key: FireKey
     n: int
     back_us: int
     result: AttemptResult
+    claimed_until_us: int
 
 
 class Report(NamedTuple):
@@ -79,9 +83,11 @@ class ScriptedTarget:
         """One attempt arrives, or fails to."""
         now_us = self.now_us()
         answer = self.script(fire)
+        if not answer.tried:
+            return _open(fire, now_us, AttemptResult(TransportResult.UNTRIED, error="no files"))
         if not answer.reached:
             result = AttemptResult(TransportResult.NOT_SENT, error="connection refused")
-            return OpenAttempt(fire.key, fire.n, now_us, result)
+            return _open(fire, now_us, result)
         ends_us = None
         if answer.runs and answer.lasts_us is not None:
             ends_us = now_us + answer.lasts_us
@@ -90,9 +96,9 @@ class ScriptedTarget:
         timeout_us = round(fire.timeout_s * SECOND_US)
         if answer.status is None or answer.after_us > timeout_us:
             result = AttemptResult(TransportResult.AMBIGUOUS, error="timeout")
-            return OpenAttempt(fire.key, fire.n, now_us + timeout_us, result)
+            return _open(fire, now_us + timeout_us, result)
         result = AttemptResult(TransportResult.RESPONSE, answer.status, answer.retry_after_us)
-        return OpenAttempt(fire.key, fire.n, now_us + answer.after_us, result)
+        return _open(fire, now_us + answer.after_us, result)
 
     def due_reports(self) -> list[Report]:
         """The reports whose time has come, oldest first."""
@@ -103,3 +109,7 @@ class ScriptedTarget:
         """The service has taken a report, perhaps more than once."""
         if report in self.reports:
             self.reports.remove(report)
+
+
+def _open(fire: ClaimedFire, back_us: int, result: AttemptResult) -> OpenAttempt:
+    return OpenAttempt(fire.key, fire.n, back_us, result, fire.claimed_until_us)

@@ -144,6 +144,21 @@ def problems(*plants: Plant) -> list[str]:
             absent("even-buffered-0", 8, "coalesced", into_us=at(10)), id="coalesced_of_overlap"
         ),
         pytest.param(
+            [
+                *absent("even-overlap-0", 8, "coalesced", into_us=at(10)),
+                *absent("even-overlap-0", 10, "overlap", changed_us=at(10)),
+            ],
+            id="coalesced_into_one_that_met_a_run",
+        ),
+        pytest.param(
+            [
+                *absent("even-overlap-0", 8, "coalesced", into_us=at(10)),
+                *absent("even-overlap-0", 10, "coalesced", into_us=at(12)),
+                *absent("even-overlap-0", 12, "overlap", changed_us=at(12)),
+            ],
+            id="coalesced_in_a_chain_into_one_that_met_a_run",
+        ),
+        pytest.param(
             absent(
                 "each-once-0", 7, "expired_past_horizon", changed_us=at(7) + HORIZON_US + SECOND_US
             ),
@@ -233,6 +248,46 @@ def test_verdict_on_what_may_be_finds_nothing(plants: list[Plant]) -> None:
             ],
             "against its policy",
             id="coalesced_into_itself",
+        ),
+        *(
+            pytest.param(
+                [
+                    *absent("even-overlap-0", 8, "coalesced", into_us=at(10)),
+                    *absent("even-overlap-0", 10, cause, changed_us=at(10) + 2 * HORIZON_US),
+                ],
+                f"against its policy: LedgerRow(key='{key('even-overlap-0', 8)}'",
+                id=f"coalesced_into_one_that_was_{cause}",
+            )
+            for cause in ("expired_past_horizon", "skipped_by_policy", "paused", "coalesced")
+        ),
+        pytest.param(
+            absent("even-overlap-0", 8, "coalesced", into_us=at(9)),
+            "against its policy",
+            id="coalesced_into_no_instant_of_overlap",
+        ),
+        pytest.param(
+            [
+                *absent("even-overlap-0", 8, "coalesced", into_us=at(10)),
+                *absent("even-overlap-0", 10, "coalesced", into_us=at(8)),
+            ],
+            "against its policy",
+            id="coalesced_in_a_circle",
+        ),
+        pytest.param(
+            [
+                *absent("even-overlap-0", 10, "coalesced", into_us=at(8)),
+                *absent("even-overlap-0", 8, "overlap", changed_us=at(8)),
+            ],
+            "against its policy",
+            id="coalesced_into_an_older_one_that_met_a_run",
+        ),
+        pytest.param(
+            [
+                *absent("even-once-0", 8, "coalesced", into_us=at(10)),
+                *absent("even-once-0", 10, "overlap", changed_us=at(10)),
+            ],
+            "against its policy",
+            id="coalesced_into_one_that_met_a_run_where_runs_may_overlap",
         ),
         pytest.param(told_lost("each-all-0", 7), "never received", id="lost_under_fire_all"),
         pytest.param(

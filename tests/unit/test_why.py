@@ -71,6 +71,8 @@ def a_fire(**changes: Any) -> FireRecord:
         "queued_us": NINE_US + 11_000,
         "first_dispatched_us": NINE_US + 12_000,
         "next_attempt_n": 1,
+        "attempts": 0,
+        "outcome_cause": None,
         "coalesced_into_us": None,
         "through_us": None,
         "instant_count": 1,
@@ -131,6 +133,7 @@ def not_dispatched(cause: Cause, **changes: Any) -> FireRecord:
 
 
 BUSY = an_attempt(1, http_status=503)
+UNSENT = an_attempt(2, http_status=None, transport_result="not_sent", error="no connection")
 TIMEOUT = an_attempt(2, http_status=None, transport_result="ambiguous", error="timeout")
 
 FIRED = [
@@ -163,6 +166,26 @@ FIRED = [
         id="failed-on-catch-up",
     ),
     pytest.param(
+        {
+            "row": a_fire(state=FireState.FAILED, outcome_cause="no paper\x1b[31m\nin tray 2"),
+            "attempts": (an_attempt(),),
+        },
+        "fired",
+        f"{WHEN} fired: sent 12 ms after its due time, and the target took it on attempt 1 with "
+        "HTTP 200; the work reported failure (the worker said: no paper?[31m in tray 2).",
+        id="failed-with-a-cause",
+    ),
+    pytest.param(
+        {
+            "row": a_fire(state=FireState.FAILED, outcome_cause="x" * 201),
+            "attempts": (an_attempt(),),
+        },
+        "fired",
+        f"{WHEN} fired: sent 12 ms after its due time, and the target took it on attempt 1 with "
+        f"HTTP 200; the work reported failure (the worker said: {'x' * 197}...).",
+        id="failed-with-a-long-cause",
+    ),
+    pytest.param(
         {"row": a_fire(state=FireState.SUCCEEDED), "attempts": (an_attempt(),)},
         "fired",
         f"{WHEN} fired: sent 12 ms after its due time, and the target took it on attempt 1 with "
@@ -182,6 +205,13 @@ FIRED = [
         f"Your endpoint failed {WHEN}: one try, with HTTP 503 at 09:00:02 +02:00, and no "
         "try is left.",
         id="undelivered",
+    ),
+    pytest.param(
+        {"row": a_fire(state=FireState.UNDELIVERED), "attempts": (BUSY, UNSENT)},
+        "endpoint",
+        f"{WHEN} did not reach your endpoint: 2 tries, the last with no connection at 09:00:04 "
+        "+02:00, and no try is left.",
+        id="undelivered-and-never-sent",
     ),
     pytest.param(
         {
@@ -214,6 +244,21 @@ FIRED = [
         f"Your endpoint failed {WHEN}: one try, with HTTP 503 at 09:00:02 +02:00; next "
         "try at 09:10:04 +02:00.",
         id="backoff",
+    ),
+    pytest.param(
+        {
+            "row": a_fire(
+                state=FireState.HELD,
+                held_reason=HeldReason.BACKOFF,
+                not_before_us=NOW_US + 4 * SECOND_US,
+                next_attempt_n=3,
+            ),
+            "attempts": (BUSY, UNSENT),
+        },
+        "endpoint",
+        f"{WHEN} did not reach your endpoint: 2 tries, the last with no connection at 09:00:04 "
+        "+02:00; next try at 09:10:04 +02:00.",
+        id="backoff-after-nothing-was-sent",
     ),
 ]
 
@@ -254,6 +299,13 @@ WAITING = [
         {"row": held(HeldReason.BREAKER, NOW_US + SECOND_US)},
         f"{WHEN} is held: its target fails so often that it gets a rest, until 09:10:01 +02:00.",
         id="breaker",
+    ),
+    pytest.param(
+        {"row": held(HeldReason.NO_RESOURCES, NOW_US + SECOND_US)},
+        f"{WHEN} is held: the service could not try it for want of its own files, memory, ports "
+        "or name servers, as its log says, until 09:10:01 +02:00; nothing was sent to "
+        "your endpoint.",
+        id="no-resources",
     ),
     pytest.param(
         {"row": a_fire(state=FireState.READY, first_dispatched_us=None)},

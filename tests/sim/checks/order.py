@@ -3,12 +3,14 @@
 Left out is what the documentation leaves open: a smeared fire that an edit kept may change places
 with instants of the new version before its due time, and a fire that waits for its predecessor is
 passed by fires of a later version that allows overlap. A run by hand passes what waits for its
-predecessor too, and may be passed by newer instants that were decided before it went out.
+predecessor too, and may be passed by newer instants that were decided before it went out. A fire
+that was put back, because its dispatcher could not try it, has had its turn by its first claim.
 """
 
 from collections import defaultdict
 
 from ports.records import ClaimedFire
+from scheduling.keys import FireKey
 from scheduling.vocabulary import OverlapPolicy
 from tests.sim.evidence import Evidence
 
@@ -16,13 +18,15 @@ from tests.sim.evidence import Evidence
 def check(evidence: Evidence) -> list[str]:
     """By the claims as the store served them."""
     claimed: dict[tuple[str, str, str], list[ClaimedFire]] = defaultdict(list)
+    had_their_turn: set[FireKey] = set()
     problems: list[str] = []
     for call in evidence.calls:
         if call.name != "ledger.claim":
             continue
         for fire in call.result:
-            if fire.n != 1:
+            if fire.n != 1 or fire.key in had_their_turn:
                 continue
+            had_their_turn.add(fire.key)
             before = claimed[(fire.key.tenant_id, fire.key.trigger_id, fire.lane)]
             problems += [
                 f"{fire.lane} out of order: {fire.key} behind {other.key}"
