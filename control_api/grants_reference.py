@@ -48,7 +48,7 @@ _TRIGGER: Final = _TENANT + "/triggers/{name}"
 _FIRE: Final = "/v1/fires/{fire_key}"
 _GRANT: Final = "/v1/principals/{principal}/grants/{kind}"
 _HOST: Final = "/v1/allowed-hosts/{host}"
-_LONGER: Final = "`policy` for a horizon over the default and over what the trigger has"
+_LONGER: Final = "`policy` for a horizon over the one that holds"
 _OF_HOLDER: Final = "`operator` wherever the principal holds or is to hold a grant"
 _APPLIED: Final = (
     "`operator` on the platform for a new tenant or its smear, `operator` for a host that is "
@@ -127,6 +127,18 @@ may do. A grant is held on one tenant or on the whole platform.
 
 No grant but `read` is included in another. Whoever holds `operator` in a scope may give any grant
 in that scope, to itself as well, and the audit says so.
+
+A token acts with all that its principal holds, so nobody makes one of a principal that holds more
+than the maker could give. And whoever made a token may have kept it: a principal gets no grant (409)
+while it has a good token that may be in the hands of somebody else who is no operator in the scope
+of that grant. That is the token's maker and, where the maker was let in by a token, whoever made
+that one before, and so on; what a token's end took away a minute ago no longer counts. The answer
+names the token: revoke it first.
+
+With `--auth none` whoever reaches the server is `anonymous` and may do everything. It holds no grant
+by name: once the service asks for tokens again, a token that `anonymous` made stands in the way of
+grants like any other weaker maker's. The token in a data folder is made by its own principal, and
+whoever can read that file is this principal.
 
 What is refused for want of a grant is answered 403 and leaves an entry in the audit. Where the
 caller may not even read the tenant it is answered 404, in the same words as for a tenant that does

@@ -8,6 +8,7 @@ from typing import Final
 from adapters.authenticator_tokens import TOKEN_PREFIX, token_hash
 from control_api.call import Call
 from control_api.operations.finding import tenant_of
+from control_api.operations.keepers import keepers_of
 from control_api.pages import Cursor, bad_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid
 from control_api.replies import Reply
@@ -175,37 +176,36 @@ def _grant(call: Call, principal_id: str, grant: GrantIn) -> GrantRecord:
 
 
 def _check_makers(call: Call, principal_id: str, grants: Sequence[GrantRecord]) -> frozenset[str]:
-    """Whoever made a token may have kept it: what its principal gets, its maker gets as well.
+    """Whoever may have kept a token gets what its principal gets: refused for one who is weaker.
 
     The principal's tokens that were looked at, those revoked left out.
     """
     principals, now_us = call.services.store.principals, call.now_us()
     tokens = principals.tokens()
-    known = {token.principal_id for token in tokens}
-    for token in tokens:
-        is_good = _token_out(token, now_us).state == "good"
-        others = {token.principal_id, call.principal.principal_id}
-        if not is_good or token.created_by in others or token.created_by not in known:
+    live = [each for each in tokens if each.principal_id == principal_id and not each.revoked_us]
+    for token in live:
+        if _token_out(token, now_us).state != "good":
             continue
-        held = {(each.kind, each.tenant_id) for each in principals.grants(token.created_by)}
-        maker = Principal(principal_id=token.created_by, grants=frozenset(held))
-        for grant in grants:
-            is_of_it = grant.principal_id == token.principal_id
-            if is_of_it and not maker.holds(GrantKind.OPERATOR, grant.tenant_id):
-                raise _made_by_a_weaker(token, grant)
-    return frozenset(
-        token.token_id
-        for token in tokens
-        if token.principal_id == principal_id and token.revoked_us is None
-    )
+        for keeper in sorted(
+            keepers_of(token, tokens) - {principal_id, call.principal.principal_id}
+        ):
+            held = {(each.kind, each.tenant_id) for each in principals.grants(keeper)}
+            maker = Principal(principal_id=keeper, grants=frozenset(held))
+            for grant in grants:
+                if not maker.holds(GrantKind.OPERATOR, grant.tenant_id):
+                    raise _kept_by_a_weaker(token, keeper, grant)
+    return frozenset(token.token_id for token in live)
 
 
-def _made_by_a_weaker(token: TokenRecord, grant: GrantRecord) -> ApiProblem:
+def _kept_by_a_weaker(token: TokenRecord, keeper: str, grant: GrantRecord) -> ApiProblem:
     where = "the platform" if grant.tenant_id is None else grant.tenant_id
+    how = f"was made by {token.created_by}"
+    if keeper != token.created_by:
+        how += f" and, by way of other tokens, may be {keeper}'s"
     detail = (
-        f"principal: the token {token.token_id} of {token.principal_id} was made by "
-        f"{token.created_by}, who is no operator of {where} and may have kept it: revoke it "
-        "first, or give the grant to a principal of its own"
+        f"principal: the token {token.token_id} of {token.principal_id} {how}, who is no operator "
+        f"of {where} and may have kept it: revoke it first, or give the grant to a principal of "
+        "its own"
     )
     fields = [FieldProblem("principal", detail.removeprefix("principal: "))]
     return ApiProblem(409, "token_of_a_weaker", detail, fields=fields)

@@ -1,5 +1,6 @@
 """Quotas, allowed hosts, the audit, and the end of a payload key."""
 
+import json
 import re
 from typing import Final
 
@@ -13,7 +14,7 @@ from ports.changes import AllowHost, Change, DeletePayloadKey, DisallowHost
 from ports.principals import GrantKind
 from ports.records import AllowedHost, AuditRecord
 from schemas.api.common import Page
-from schemas.api.principals import AuditOut, Done, HostIn, HostOut, QuotaIn
+from schemas.api.principals import AuditOut, Done, FieldChange, HostIn, HostOut, QuotaIn
 from schemas.api.tenants import TenantOut
 
 _ENTRY_ID: Final = re.compile(r"[0-9]{1,18}")
@@ -116,6 +117,16 @@ def _host_out(host: AllowedHost) -> HostOut:
     )
 
 
+def _changes(entry: AuditRecord) -> list[FieldChange]:
+    if entry.new_value is None or entry.prior_value is None:
+        return []
+    prior = json.loads(entry.prior_value)
+    return [
+        FieldChange(field=name, prior=prior.get(name), new=value)
+        for name, value in json.loads(entry.new_value).items()
+    ]
+
+
 def _audit_out(entry: AuditRecord) -> AuditOut:
     return AuditOut(
         audit_id=entry.audit_id or 0,
@@ -125,5 +136,6 @@ def _audit_out(entry: AuditRecord) -> AuditOut:
         tenant=entry.tenant_id,
         subject=entry.subject,
         prior_value=entry.prior_value,
+        changes=_changes(entry),
         note=entry.note,
     )

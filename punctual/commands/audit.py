@@ -1,5 +1,6 @@
 """`punctual audit`: who did what, to what, and when."""
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from punctual.commands.streams import FixedTable, print_json_items, print_parts,
 from punctual.commands.tables import Cell, Column
 from scheduling.instants import from_text
 
+_VALUE_CHARS: Final = 60
 _COLUMNS: Final = (
     Column("at (UTC)"),
     Column("actor"),
@@ -90,4 +92,15 @@ def _cells(entry: Any) -> list[str | Cell]:
     if entry["tenant"] and subject not in ("", entry["tenant"]):
         subject = f"{entry['tenant']}/{subject}"
     at = utc_text(from_text(entry["at"]))
-    return [at, entry["actor"], entry["action"], subject, entry["note"] or ""]
+    told = [entry["note"] or "", *map(_change_text, entry["changes"])]
+    return [at, entry["actor"], entry["action"], subject, "; ".join(filter(None, told))]
+
+
+def _change_text(change: Any) -> str:
+    """`quota_inflight 100 → 7`."""
+    return f"{change['field']} {_value_text(change['prior'])} → {_value_text(change['new'])}"
+
+
+def _value_text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"

@@ -1,6 +1,6 @@
 """Tokens, grants, allowed hosts, quotas and the audit, as the API takes and shows them."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -85,8 +85,19 @@ class QuotaIn(In):
     catchup_rate_pct: int | None = Field(default=None, ge=1, le=100)
 
 
+class FieldChange(Out):
+    """A field that an edit changed: its value before and after, as JSON."""
+
+    field: str
+    prior: Any
+    new: Any
+
+
 class AuditOut(Out):
-    """Who did what to which subject, and what it was before. Entries are never changed."""
+    """Who did what to which subject, and what it was before. Entries are never changed.
+
+    changes:  of an edit, each field that it changed
+    """
 
     audit_id: int
     at: Instant
@@ -95,6 +106,7 @@ class AuditOut(Out):
     tenant: str | None
     subject: str | None
     prior_value: str | None
+    changes: list[FieldChange]
     note: str | None
 
 

@@ -11,6 +11,7 @@ from control_api.gate import ChangeGate
 from ports.changes import AddGrant, RemoveGrant, SetHorizon
 from ports.principals import GrantKind, GrantRecord
 from scheduling.clock_gate import ClockReading
+from scheduling.instants import SECOND_US
 from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
 from tests.support.manual_clock import ManualClock
 
@@ -117,6 +118,79 @@ def test_token_kept_by_its_maker_gains_nothing_later(
     assert problem(api.call("PUT", path, **params))[0] == 409
     api.json("POST", f"/v1/tokens/{kept['token_id']}:revoke")
     api.json("PUT", path, **params)
+
+
+@pytest.fixture
+def chain(api: Api, half: str) -> str:
+    """A token of `ci` that was made with one that an operator of one tenant had made of it."""
+    grants = [{"kind": kind, "tenant": TENANT} for kind in ("author", "operator")]
+    first = api.json("POST", "/v1/tokens", {"principal": "ci", "grants": grants}, by=half)
+    api.tokens["ci"] = first["token"]
+    second = api.json("POST", "/v1/tokens", {"principal": "ci"}, by="ci")
+    api.json("POST", f"/v1/tokens/{first['token_id']}:revoke")
+    return str(second["token_id"])
+
+
+@pytest.mark.parametrize("tenant", [None, OTHER])
+def test_token_made_with_a_token_that_somebody_kept_gains_nothing_later(
+    api: Api, chain: str, tenant: str | None
+) -> None:
+    """The operator revoked what it knew to be another's, and not what was made with it."""
+    params: dict[str, Any] = {} if tenant is None else {"tenant": tenant}
+    path = "/v1/principals/ci/grants/operator"
+    answer = api.call("PUT", path, **params)
+    assert problem(answer) == (409, ["principal"])
+    detail = answer.json()["detail"]
+    assert chain in detail
+    assert "may be half's" in detail
+    more = {"principal": "ci", "grants": [{"kind": "operator", **params}]}
+    assert problem(api.call("POST", "/v1/tokens", more)) == (409, ["principal"])
+    api.json("POST", f"/v1/tokens/{chain}:revoke")
+    api.json("PUT", path, **params)
+
+
+def test_token_made_by_way_of_a_third_principal_gains_nothing_later(api: Api, half: str) -> None:
+    """`half` acts as `aid`, whose maker it was, and makes as `aid` a token of `ci`."""
+    grants = [{"kind": "operator", "tenant": TENANT}]
+    kept = api.json("POST", "/v1/tokens", {"principal": "aid", "grants": grants}, by=half)
+    api.tokens["aid"] = kept["token"]
+    api.json("POST", "/v1/tokens", {"principal": "ci", "grants": grants}, by="aid")
+    api.json("POST", f"/v1/tokens/{kept['token_id']}:revoke")
+    api.json("PUT", "/v1/principals/aid/grants/operator")
+    answer = api.call("PUT", "/v1/principals/ci/grants/operator")
+    assert problem(answer) == (409, ["principal"])
+    assert "may be half's" in answer.json()["detail"]
+
+
+def test_token_made_long_after_the_kept_one_ended_is_nobodys(api: Api, half: str) -> None:
+    grants = [{"kind": "operator", "tenant": TENANT}]
+    kept = api.json("POST", "/v1/tokens", {"principal": "ci", "grants": grants}, by=half)
+    api.json("POST", f"/v1/tokens/{kept['token_id']}:revoke")
+    api.clock.advance(61 * SECOND_US)
+    good = api.json("POST", "/v1/tokens", {"principal": "ci"})
+    api.tokens["ci"] = good["token"]
+    api.json("POST", "/v1/tokens", {"principal": "ci"}, by="ci")
+    api.json("PUT", "/v1/principals/ci/grants/operator")
+
+
+def test_token_that_anybody_made_gains_nothing_once_tokens_are_asked_for(api: Api) -> None:
+    """Without an authenticator everybody on the machine could make it, and keep it."""
+    services = replace(api.services, authenticator=None)
+    with TestClient(create_app(services), base_url="http://127.0.0.1") as anybody:
+        body = {"principal": "ci", "grants": [{"kind": "read", "tenant": TENANT}]}
+        made = anybody.post("/v1/tokens", json=body).json()
+        # As long as nobody is asked, nobody is weaker.
+        body = {"principal": "ci", "grants": [{"kind": "author", "tenant": TENANT}]}
+        assert anybody.post("/v1/tokens", json=body).status_code == 201
+    path = "/v1/principals/ci/grants/operator"
+    answer = api.call("PUT", path)
+    assert problem(answer) == (409, ["principal"])
+    assert "made by anonymous, who is no operator of the platform" in answer.json()["detail"]
+    for token in api.json("GET", "/v1/tokens")["items"]:
+        if token["created_by"] == "anonymous":
+            api.json("POST", f"/v1/tokens/{token['token_id']}:revoke")
+    assert made["token_id"]
+    api.json("PUT", path)
 
 
 def test_grant_taken_away_is_gone_for_a_repeated_request(api: Api, author: str) -> None:

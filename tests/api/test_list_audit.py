@@ -6,6 +6,7 @@ import pytest
 
 from ports.principals import GrantKind
 from scheduling.instants import SECOND_US
+from scheduling.limits import QUOTA_TRIGGERS_DEFAULT
 from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
 from tests.support.cursors import forged
 from tests.support.ladder import ReadLadder
@@ -45,14 +46,20 @@ def busy(api: Api) -> Api:
 @pytest.mark.parametrize(
     ("params", "actions"),
     [
-        ({"actor": "root"}, ["trigger_resumed", "tenant_put", "trigger_paused", "trigger_created"]),
+        (
+            {"actor": "root"},
+            [
+                *("trigger_resumed", "tenant_put", "trigger_paused", "trigger_created"),
+                "token_created",
+            ],
+        ),
         ({"actor": "root", "tenant": OTHER}, ["tenant_put"]),
         ({"subject": "digest"}, ["trigger_resumed", "trigger_paused", "trigger_created"]),
         ({"action": ["trigger_paused", "trigger_resumed"]}, ["trigger_resumed", "trigger_paused"]),
         ({"actor": "root", "since": "2026-03-02T00:00:02Z"}, ["trigger_resumed", "tenant_put"]),
         (
             {"actor": "root", "through": "2026-03-02T00:00:01Z"},
-            ["trigger_paused", "trigger_created"],
+            ["trigger_paused", "trigger_created", "token_created"],
         ),
         ({"actor": "root", "limit": 1}, ["trigger_resumed"]),
         ({"actor": "nobody"}, []),
@@ -75,6 +82,7 @@ def test_audit_entry_tells_who_did_what_when(busy: Api) -> None:
         "tenant": TENANT,
         "subject": "digest",
         "prior_value": entry["prior_value"],
+        "changes": [],
         "note": "holidays",
     }
 
@@ -103,3 +111,17 @@ def test_audit_cursor_that_is_not_ours_is_400(api: Api, cursor: str) -> None:
 @pytest.mark.parametrize("since", ["yesterday", "2026-03-02", "2026-03-02T00:00:00", "9" * 400])
 def test_audit_bad_instant_is_422(api: Api, since: str) -> None:
     assert problem(api.call("GET", PATH, since=since)) == (422, ["since"])
+
+
+def test_audit_of_a_quota_or_a_horizon_tells_each_field_before_and_after(busy: Api) -> None:
+    (entry,) = busy.json("GET", PATH, action="tenant_put", actor="root")["items"]
+    assert entry["changes"] == [
+        {"field": "quota_triggers", "prior": QUOTA_TRIGGERS_DEFAULT, "new": 3}
+    ]
+    busy.json("PUT", TRIGGER + "/horizon", {"horizon": "2d", "note": "ticket 7"})
+    (entry,) = busy.json("GET", PATH, action="trigger_edited")["items"]
+    assert entry["changes"] == [
+        {"field": "catchup_horizon_s", "prior": 3_600, "new": 172_800},
+        {"field": "horizon_source", "prior": "default", "new": "chosen by root"},
+    ]
+    assert entry["note"] == "ticket 7"

@@ -83,12 +83,15 @@ class Api:
         return self.services.store.registry.apply(changes, now_us=self.now_us, actor="builder")
 
     def principal(self, name: str, *kinds: GrantKind, tenant: str | None = None) -> str:
-        """A principal with these grants, on the platform or one tenant; its token."""
+        """A principal with these grants, on the platform or one tenant; its token, made by itself.
+
+        Nobody else may have kept it, so that it may be given more.
+        """
         token, token_id, hashed = new_token()
-        self.apply(
-            CreateToken(principal_id=name, token_id=token_id, token_hash=hashed),
-            *(AddGrant(grant=GrantRecord(name, kind, tenant)) for kind in kinds),
-        )
+        create = CreateToken(principal_id=name, token_id=token_id, token_hash=hashed)
+        self.services.store.registry.apply([create], now_us=self.now_us, actor=name)
+        if kinds:
+            self.apply(*(AddGrant(grant=GrantRecord(name, kind, tenant)) for kind in kinds))
         self.tokens[name] = token
         return token
 

@@ -75,3 +75,24 @@ def test_audit_refuses_a_window_that_is_none(punctual: CommandLine) -> None:
         1,
         "punctual: --to: lies before --from: exchange them\n",
     )
+
+
+def test_audit_of_an_edit_shows_each_field_before_and_after(punctual: CommandLine) -> None:
+    assert punctual("quota", TENANT, "--inflight", "7", "--triggers", "5").exit_code == 0
+    assert punctual("horizon", "one", "2d", "--note", "ticket 7").exit_code == 0
+    lines = punctual("audit", "--limit", "2").stdout.splitlines()
+    assert (
+        f"ticket 7; catchup_horizon_s 3600 → 172800; horizon_source default → chosen by {ACTOR}"
+        in (lines[1])
+    )
+    assert "quota_triggers 100000 → 5; quota_inflight 1000 → 7" in lines[2]
+
+
+def test_audit_shows_a_long_value_in_part(punctual: CommandLine) -> None:
+    for year in ("2026", "2027"):
+        days = [f"--date={year}-{month:02}-01" for month in range(1, 13)]
+        assert punctual("calendars", "put", f"{TENANT}/days", *days).exit_code == 0
+    line = punctual("audit", "--limit", "1").stdout.splitlines()[1]
+    assert 'dates ["2026-01-01", "2026-02-01"' in line
+    assert line.count("…") == 2
+    assert "2027-12-01" not in line
