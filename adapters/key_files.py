@@ -4,6 +4,7 @@ A new key is written beside its place and linked in: no reader ever sees half a 
 processes use the one that came first.
 """
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from adapters.file_sync import sync_descriptor, sync_folder
-from ports.errors import StoreRefused, StoreUnavailable
+from ports.errors import StoreFull, StoreRefused, StoreUnavailable
 
 _FOLDER_MODE = 0o700
 
@@ -44,7 +45,7 @@ def create_key_file(path: Path, text: str) -> None:
 
 @contextmanager
 def translated(folder: Path, *, what: str) -> Iterator[None]:
-    """StoreRefused where a person has to act, StoreUnavailable for other errors of the files."""
+    """StoreRefused where a person has to act, StoreFull without room, else StoreUnavailable."""
     try:
         yield
     except (PermissionError, FileExistsError, NotADirectoryError) as error:
@@ -52,4 +53,6 @@ def translated(folder: Path, *, what: str) -> Iterator[None]:
             f"{what}: {folder} must be a folder that this user owns ({error.strerror})"
         ) from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFull(f"{what}: {folder}: the disk is full; make room") from error
         raise StoreUnavailable(f"{what}: {folder}: {error.strerror}") from error

@@ -23,6 +23,7 @@ from ports.errors import (
     SchemaTooNew,
     StoreConflict,
     StoreCorrupt,
+    StoreFull,
     StoreRefused,
     StoreUnavailable,
 )
@@ -47,7 +48,7 @@ _ERRORS: Final[dict[int, tuple[type[PortError], str]]] = {
     sqlite3.SQLITE_CANTOPEN: (StoreRefused, "the store file cannot be opened; name another folder"),
     sqlite3.SQLITE_CONSTRAINT: (StoreConflict, "a constraint of the store refused the write"),
     sqlite3.SQLITE_CORRUPT: (StoreCorrupt, "the store file is damaged; restore a backup"),
-    sqlite3.SQLITE_FULL: (StoreUnavailable, "the disk is full; make room, nothing is lost"),
+    sqlite3.SQLITE_FULL: (StoreFull, "the disk is full; make room, nothing is lost"),
     sqlite3.SQLITE_INTERRUPT: (StoreUnavailable, "interrupted"),
     sqlite3.SQLITE_IOERR: (StoreUnavailable, "the disk reported an error"),
     sqlite3.SQLITE_LOCKED: (StoreUnavailable, "another connection holds the store"),

@@ -9,6 +9,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from ports.errors import StoreUnavailable
 from scheduling import versions
 from scheduling.calendars import ExclusionCalendar
 from scheduling.errors import RuleError
@@ -186,11 +187,14 @@ def _settings(
 
 
 def rules_of(key: Key, facts: VersionFacts) -> Rules:
-    """Compile a version. Whatever goes wrong here is the rule's fault, never the store's."""
+    """Compile a version. What goes wrong here is the rule's fault, never the store's, but for
+    what the process has run out of: memory, and files to read the zone from."""
     try:
         return versions.rules_of(facts, key, name=facts.name)
-    except (RuleError, MemoryError):  # the latter is the process's trouble, not the rule's
+    except (RuleError, MemoryError):
         raise
+    except OSError as error:
+        raise StoreUnavailable(f"the zone data cannot be read: {error.strerror}") from error
     except Exception as error:
         raise RuleError(f"the recurrence does not compile: {error}") from error
 

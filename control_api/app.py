@@ -12,11 +12,12 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from control_api.call import Progress
 from control_api.edge import Edge
 from control_api.health import Health
 from control_api.openapi import TITLE, VERSION, document_of
 from control_api.parts import PARTS, Part
-from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_port_error
+from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_lack, of_port_error
 from control_api.routes import (
     apply,
     calendars,
@@ -71,6 +72,8 @@ def create_app(
         exception_handlers={
             ApiProblem: _tell_problem,
             PortError: _tell_port_error,
+            OSError: _tell_lack,
+            MemoryError: _tell_lack,
             RequestValidationError: _tell_validation,
             HTTPException: _tell_http,
             Exception: _tell_fault,
@@ -117,7 +120,20 @@ async def _tell_problem(request: Request, problem: Exception) -> JSONResponse:
 
 async def _tell_port_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PortError)  # noqa: S101
-    return _document(of_port_error(error))
+    return _document(of_port_error(error, is_made=_is_made(request)))
+
+
+async def _tell_lack(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, (OSError, MemoryError))  # noqa: S101
+    problem = of_lack(error, is_made=_is_made(request))
+    if problem is None:
+        raise error  # a fault
+    return _document(problem)
+
+
+def _is_made(request: Request) -> bool:
+    progress: Progress | None = getattr(request.state, "progress", None)
+    return progress is not None and progress.is_made
 
 
 async def _tell_validation(request: Request, error: Exception) -> JSONResponse:

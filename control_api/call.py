@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 from control_api.problems import ApiProblem, FieldProblem, no_tenant
@@ -37,6 +37,13 @@ class Match:
         return self.revision is not None or self.anything or self.nothing
 
 
+@dataclass(slots=True)
+class Progress:
+    """How far a call has come: whether a change of it is on the disk."""
+
+    is_made: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A request whose caller is proven. `request` makes its change repeatable."""
@@ -45,6 +52,7 @@ class Call:
     principal: Principal
     match: Match = Match()
     request: IdempotentRequest | None = None
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def expected_revision(self) -> int | None:
@@ -102,13 +110,15 @@ class Call:
 
     def apply(self, *changes: Change, dry_run: bool = False) -> list[ChangeResult]:
         """The changes as one transaction. Raises ChangeRefused and the store's errors."""
-        return self.services.store.registry.apply(
+        results = self.services.store.registry.apply(
             changes,
             now_us=self.services.gate.now_us(),
             actor=self.principal.principal_id,
             dry_run=dry_run,
             request=None if dry_run else self.request,
         )
+        self.progress.is_made = self.progress.is_made or not dry_run
+        return results
 
     def earlier(self) -> list[ChangeResult]:
         """What this very request brought before, to be told again whatever is there by now.

@@ -1,5 +1,6 @@
 """Refusals as RFC 9457 problem documents: each names the field and the remedy."""
 
+import errno
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -7,6 +8,7 @@ from ports.errors import (
     ChangeRefused,
     PortError,
     ProblemKind,
+    StoreFull,
     StoreUnavailable,
     TzdataMismatch,
 )
@@ -22,6 +24,19 @@ _STATUS: Final = {
     ProblemKind.QUOTA: 409,
     ProblemKind.KEY_REUSED: 422,
     ProblemKind.UNCERTAIN: 503,
+}
+# By whether the change was made before the rest of the request failed.
+_OUTCOME: Final = {False: "nothing was changed", True: "the change was made all the same"}
+_AGAIN: Final = {
+    False: "send the request again",
+    True: "read what it brought, or send it again under its Idempotency-Key",
+}
+_LACKS: Final = {
+    errno.EMFILE: ("no file", "raise its limit of open files (LimitNOFILE=, ulimit -n)"),
+    errno.ENFILE: ("no file", "raise the machine's limit of open files (fs.file-max)"),
+    errno.ENOSPC: ("no room on its disk", "make room"),
+    errno.EDQUOT: ("no room on its disk", "make room"),
+    errno.ENOMEM: ("no memory", "give it more"),
 }
 _TITLES: Final = {
     400: "The request cannot be read",
@@ -125,14 +140,33 @@ def of_refusal(refused: ChangeRefused) -> ApiProblem:
     )
 
 
-def of_port_error(error: PortError) -> ApiProblem:
-    """What a caller is told when something outside the rules failed: nothing was changed."""
+def of_port_error(error: PortError, *, is_made: bool = False) -> ApiProblem:
+    """What a caller is told when something outside the rules failed.
+
+    is_made: the change was committed, and what failed came after it
+    """
     if isinstance(error, ChangeRefused):
         return of_refusal(error)
+    if isinstance(error, StoreFull):
+        return _lacking("store_full", "the disk of the store is full", "make room", is_made=is_made)
     if isinstance(error, StoreUnavailable):
-        text = "the store cannot serve just now; nothing was changed: send the request again"
+        text = f"the store cannot serve just now; {_OUTCOME[is_made]}: {_AGAIN[is_made]}"
         return ApiProblem(503, "store_unavailable", text, headers={"Retry-After": "1"})
     if isinstance(error, TzdataMismatch):
         return ApiProblem(503, "tzdata_mismatch", str(error))
-    text = "the store refuses to serve; nothing was changed: its operator has to act"
+    text = f"the store refuses to serve; {_OUTCOME[is_made]}: its operator has to act"
     return ApiProblem(503, "store_refused", text)
+
+
+def of_lack(error: OSError | MemoryError, *, is_made: bool = False) -> ApiProblem | None:
+    """What a caller is told when the process has run out of something; None for other errors."""
+    number = errno.ENOMEM if isinstance(error, MemoryError) else error.errno
+    if number not in _LACKS:
+        return None
+    lack, remedy = _LACKS[number]
+    return _lacking("no_resources", f"the service has {lack} left", remedy, is_made=is_made)
+
+
+def _lacking(code: str, what: str, remedy: str, *, is_made: bool) -> ApiProblem:
+    text = f"{what}; {_OUTCOME[is_made]}: its operator has to {remedy}; then {_AGAIN[is_made]}"
+    return ApiProblem(503, code, text, headers={"Retry-After": "10"})

@@ -3,7 +3,8 @@
 Liveness asks nothing of the store: a process that answers is alive.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -51,6 +52,7 @@ def readiness(store: Store, watch: ClockWatch, *, tzdata: str | None = None) -> 
             _clock(reading, verdict),
             _of_store("leases", lambda: _leases(store, reading)),
             _cursors(watch, reading),
+            *_lacking_files(),
         )
     )
 
@@ -60,6 +62,15 @@ def _of_store(name: str, look: Callable[[], Check]) -> Check:
         return look()
     except PortError as error:
         return Check(name, False, str(error))
+
+
+def _lacking_files() -> Iterator[Check]:
+    """Told only where it fails: without a file left no caller gets in, and no attempt out."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        remedy = "raise the limit of open files (LimitNOFILE=, ulimit -n)"
+        yield Check("files", False, f"no file can be opened ({error.strerror}): {remedy}")
 
 
 def _commit(store: Store, reading: ClockReading) -> Check:

@@ -12,6 +12,10 @@ class StoreUnavailable(PortError):
     """The store cannot serve now (busy, full, unreachable): nothing was written; try again."""
 
 
+class StoreFull(StoreUnavailable):
+    """There is no room for the write: a person has to make some, and nothing is lost."""
+
+
 class StoreRefused(PortError):
     """The store will not serve this process as it is: a person has to act."""
 

@@ -30,7 +30,7 @@ _WHAT = {
     422: "A field is wrong, or an idempotency key came with another request.",
     428: "A replacement has to say what it replaces.",
     429: "Too many requests.",
-    503: "The store cannot serve now, or the clock is uncertain; nothing was changed.",
+    503: "The service cannot do this now; the detail says whether anything was changed.",
 }
 
 
@@ -58,7 +58,7 @@ async def _read_call(request: Request) -> Call:
     check_query(request)
     services: Services = request.app.state.services
     principal: Principal = request.state.principal
-    return Call(services=services, principal=principal)
+    return _told(request, Call(services=services, principal=principal))
 
 
 async def _write_call(
@@ -95,7 +95,14 @@ def _changing(request: Request, idempotency_key: str | None, *, match: Match) ->
         repeatable = IdempotentRequest(
             principal_id=principal.principal_id, key=key, fingerprint=request.state.fingerprint
         )
-    return Call(services=services, principal=principal, match=match, request=repeatable)
+    call = Call(services=services, principal=principal, match=match, request=repeatable)
+    return _told(request, call)
+
+
+def _told(request: Request, call: Call) -> Call:
+    """A refusal of the request says how far it came."""
+    request.state.progress = call.progress
+    return call
 
 
 def _check_without(request: Request, *names: str) -> None:

@@ -3,6 +3,9 @@
 import time
 from pathlib import Path
 
+import httpx2 as httpx
+
+from punctual.local_files import read_local_token, told_server
 from tests.support.http_receiver import HttpReceiver
 from tests.support.ledger_file import LedgerFile
 from tests.support.seconds_oracle import cover_problems, instants
@@ -26,6 +29,28 @@ def _wait_for_silence(receiver: HttpReceiver, *, silent_s: float) -> None:
     wait_until(is_silent, "nothing is sent any more")
 
 
+def _expect_refusals(data: Path) -> None:
+    """What the API says meanwhile: of itself, and to whoever wants a change."""
+    told, token = told_server(data), read_local_token(data)
+    assert told is not None
+    assert token is not None
+    with httpx.Client(base_url=told.url, headers={"Authorization": f"Bearer {token}"}) as client:
+        ready = client.get("/readyz")
+        failed = {each["name"] for each in ready.json()["checks"] if not each["ok"]}
+        assert (ready.status_code, "commit" in failed) == (503, True), ready.text
+        body = {
+            "schedule": "0 0 * * *",
+            "zone": "UTC",
+            "target": "receiver",
+            "payload": "x" * 9_000,
+        }
+        refused = client.put("/v1/tenants/acme/triggers/late", json=body)
+        assert refused.status_code == 503, refused.text
+        assert "nothing was changed" in refused.json()["detail"]
+        assert client.get("/v1/tenants/acme/triggers/late").status_code == 404
+        assert client.get("/v1/fires", params={"tenant": "acme"}).status_code == 200
+
+
 def test_full_disk_stops_decisions_and_room_resumes_them(
     tmp_path: Path, receiver: HttpReceiver
 ) -> None:
@@ -39,6 +64,7 @@ def test_full_disk_stops_decisions_and_room_resumes_them(
             disk.fill(process.pid, ledger.path)
             process.wait_for_err("store_unavailable")
             _wait_for_silence(receiver, silent_s=2.5)
+            _expect_refusals(data)
             assert {arrival.key for arrival in receiver.arrivals} <= {
                 row.key for row in ledger.rows()
             }
