@@ -84,7 +84,9 @@ def remove_grant(session: ChangeSession, change: RemoveGrant) -> ChangeResult:
     grant = change.grant
     if not _is_held(session, grant):
         scope = "the platform" if grant.tenant_id is None else grant.tenant_id
-        text = f"grant: {grant.principal_id!r} does not hold {grant.kind} on {scope}: list the grants"
+        text = (
+            f"grant: {grant.principal_id!r} does not hold {grant.kind} on {scope}: list the grants"
+        )
         raise refused(text, ProblemKind.NOT_FOUND, "grant")
     session.execute("principals_delete_grant", *_key(grant))
     prior = {"kind": grant.kind.value}

@@ -129,16 +129,16 @@ No grant but `read` is included in another. Whoever holds `operator` in a scope 
 in that scope, to itself as well, and the audit says so.
 
 A token acts with all that its principal holds, so nobody makes one of a principal that holds more
-than the maker could give. And whoever made a token may have kept it: a principal gets no grant (409)
-while it has a good token that may be in the hands of somebody else who is no operator in the scope
-of that grant. That is the token's maker and, where the maker was let in by a token, whoever made
-that one before, and so on; what a token's end took away a minute ago no longer counts. The answer
-names the token: revoke it first.
+than the maker could give. And whoever made a token may have kept it: a principal gets no grant
+(409) while it has a good token that may be in the hands of somebody else who is no operator in
+the scope of that grant. That is the token's maker and, where the maker was let in by a token,
+whoever made that one before, and so on; what a token's end took away a minute ago no longer
+counts. The answer names the token: revoke it first.
 
-With `--auth none` whoever reaches the server is `anonymous` and may do everything. It holds no grant
-by name: once the service asks for tokens again, a token that `anonymous` made stands in the way of
-grants like any other weaker maker's. The token in a data folder is made by its own principal, and
-whoever can read that file is this principal.
+With `--auth none` whoever reaches the server is `anonymous` and may do everything. It holds no
+grant by name: once the service asks for tokens again, a token that `anonymous` made stands in the
+way of grants like any other weaker maker's. The token in a data folder is made by its own
+principal, and whoever can read that file is this principal.
 
 What is refused for want of a grant is answered 403 and leaves an entry in the audit. Where the
 caller may not even read the tenant it is answered 404, in the same words as for a tenant that does
