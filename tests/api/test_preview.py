@@ -20,6 +20,7 @@ class TestPreview(ReadLadder):
     method = "POST"
     path = PATH
     body: ClassVar[dict[str, Any]] = {**BODY, "tenant": TENANT}
+    required = ("schedule", "zone")
 
     def test_unknown_id_is_404(self, api: Api) -> None:
         answer = self.call(api, body={**BODY, "tenant": "nobody"})

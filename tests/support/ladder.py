@@ -4,12 +4,44 @@ A subclass is collected by its name. `prepare` makes what the verb works on; `ca
 verb as it should be sent, but for what a rung changes.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import pytest
 
 from ports.principals import GrantKind
 from tests.support.api import OTHER, TENANT, Api, problem
+
+Step = Literal[
+    "works",
+    "wrong method",
+    "no token",
+    "wrong grant",
+    "other tenant",
+    "unknown id",
+    "missing field",
+    "stale ETag",
+    "repeated key",
+    "side effects",
+]
+STEPS: Final[dict[Step, tuple[str, ...]]] = {
+    "works": ("test_sufficient_grant_alone_works",),
+    "wrong method": ("test_wrong_method_is_405_and_says_which",),
+    "no token": ("test_no_token_is_401_and_reads_nothing", "test_unknown_token_is_401"),
+    "wrong grant": ("test_wrong_grant_is_403_and_audited",),
+    "other tenant": ("test_other_tenants_principal_is_told_nothing",),
+    "unknown id": ("test_unknown_id_is_404",),
+    "missing field": ("test_missing_field_is_422_and_named", "test_unknown_field_is_422_and_named"),
+    "stale ETag": ("test_stale_etag_is_412_and_changes_nothing",),
+    "repeated key": (
+        "test_repeated_key_has_one_effect",
+        "test_repeated_key_with_another_body_is_422",
+    ),
+    "side effects": ("test_side_effects_are_audit_and_event",),
+}
+"""The ten steps of every verb, by the tests that climb them."""
+
+_OF_CHANGES: Final[tuple[Step, ...]] = ("stale ETag", "repeated key", "side effects")
+_READS: Final = "it only reads"
 
 
 class ReadLadder:
@@ -21,10 +53,27 @@ class ReadLadder:
     body: ClassVar[dict[str, Any] | None] = None
     status: ClassVar[int] = 200
     kind: ClassVar[GrantKind] = GrantKind.READ  # what it needs
+    required: ClassVar[tuple[str, ...]] = ()  # keys without which the body is refused
+    wrong_key: ClassVar[str] = "colour"
     wrong_method: ClassVar[str] = "PATCH"
     unknown_params: ClassVar[dict[str, Any]] = {}  # where the id stands in the query
     unknown_path: ClassVar[str | None] = None  # of an id that is not there; None where it has none
     is_platform_wide: ClassVar[bool] = False  # no tenant is named
+
+    @classmethod
+    def reasons(cls) -> dict[Step, str]:
+        """Why a step is none of this ladder's; the rest of the steps are all climbed."""
+        found = dict.fromkeys(_OF_CHANGES, _READS)
+        if cls.body is None:
+            found["missing field"] = "it takes no body"
+        elif not cls.required:
+            found["missing field"] = "no key of its body has to be there"
+        is_own = "test_unknown_id_is_404" in vars(cls)
+        if not (is_own or cls.unknown_path or cls.unknown_params):
+            found["unknown id"] = "its path names nothing"
+        if len(cls.enough_of(cls.kind)) == len(GrantKind):
+            found["wrong grant"] = "every grant includes read"
+        return found
 
     def prepare(self, api: Api) -> None:
         """What the verb works on."""
@@ -87,32 +136,6 @@ class ReadLadder:
         answer = self.call(api, path=path, **self.unknown_params)
         assert problem(answer)[0] == 404, answer.text
 
-    def enough(self) -> tuple[GrantKind, ...]:
-        """Every single grant with which it works."""
-        return tuple(GrantKind) if self.kind is GrantKind.READ else (self.kind,)
-
-
-class WriteLadder(ReadLadder):
-    """For what changes something.
-
-    required:      keys without which the body is refused
-    other:         changes of the body that ask for something else
-    other_params:  parameters that ask for something else, where there is no body
-    action:        of the audit entry that it leaves
-    event:         of the outbox, where there is one
-    stale:         an ETag of another revision; None where it takes none
-    creates:       whether it may make what its path names, so that it takes If-None-Match
-    """
-
-    required: ClassVar[tuple[str, ...]] = ()
-    other: ClassVar[dict[str, Any]] = {}
-    other_params: ClassVar[dict[str, Any]] = {}
-    action: ClassVar[str]
-    event: ClassVar[str | None] = None
-    stale: ClassVar[str | None] = '"999"'
-    creates: ClassVar[bool] = False
-    wrong_key: ClassVar[str] = "colour"
-
     def test_missing_field_is_422_and_named(self, api: Api) -> None:
         self.prepare(api)
         for key in self.required:
@@ -126,6 +149,40 @@ class WriteLadder(ReadLadder):
         answer = self.call(api, body={**self.body, self.wrong_key: 1})
         assert problem(answer) == (422, [self.wrong_key])
         assert "unknown key" in answer.json()["detail"]
+
+    def enough(self) -> tuple[GrantKind, ...]:
+        """Every single grant with which it works."""
+        return self.enough_of(self.kind)
+
+    @staticmethod
+    def enough_of(kind: GrantKind) -> tuple[GrantKind, ...]:
+        return tuple(GrantKind) if kind is GrantKind.READ else (kind,)
+
+
+class WriteLadder(ReadLadder):
+    """For what changes something.
+
+    other:         changes of the body that ask for something else
+    other_params:  parameters that ask for something else, where there is no body
+    action:        of the audit entry that it leaves
+    event:         of the outbox, where there is one
+    stale:         an ETag of another revision; None where it takes none
+    creates:       whether it may make what its path names, so that it takes If-None-Match
+    """
+
+    other: ClassVar[dict[str, Any]] = {}
+    other_params: ClassVar[dict[str, Any]] = {}
+    action: ClassVar[str]
+    event: ClassVar[str | None] = None
+    stale: ClassVar[str | None] = '"999"'
+    creates: ClassVar[bool] = False
+
+    @classmethod
+    def reasons(cls) -> dict[Step, str]:
+        found = {step: text for step, text in super().reasons().items() if text != _READS}
+        if cls.stale is None:
+            found["stale ETag"] = "it takes no precondition, and refuses one"
+        return found
 
     def test_stale_etag_is_412_and_changes_nothing(self, api: Api) -> None:
         self.prepare(api)
@@ -207,4 +264,4 @@ class WriteLadder(ReadLadder):
         assert new == ([self.event] if self.event else [])
 
 
-__all__ = ["OTHER", "ReadLadder", "WriteLadder"]
+__all__ = ["OTHER", "STEPS", "ReadLadder", "Step", "WriteLadder"]
