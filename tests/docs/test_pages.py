@@ -1,5 +1,6 @@
 """Every command and output on a page comes from a run, and every block is one that is played."""
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -8,10 +9,15 @@ import pytest
 from tests.support.document_play import PLAYED, complaints
 from tests.support.documents import Block, Cue, blocks_of, parts_of
 from tests.support.repository import ROOT
+from tests.support.stand_ins import TZDATA
 
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ON_STAGE: Final = [page for page in PAGES if "<!-- play: starts" in page.read_text()]
 FILES: Final = ("yaml", "json", "python")
+# These have tests of their own: the usage of each command, and what needs another machine.
+CHECKED_ELSEWHERE: Final = {"docs/cli.md", "docs/operating.md"}
+MAKE: Final = "$ make "  # what it starts goes on running: see test_readme_commands
+COMMAND_LINE: Final = re.compile(r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\S*/)?punctual ", re.MULTILINE)
 
 
 def name_of(page: Path) -> str:
@@ -37,6 +43,45 @@ def test_readme_says_which_question_each_page_answers() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pages = {name_of(page) for page in PAGES[1:]} | {"docs/adr/README.md", "CONTRIBUTING.md"}
     assert {page for page in pages if f"({page})" not in readme} == set()
+
+
+def unplayed(text: str) -> list[int]:
+    """The lines of the blocks that show a command and are not played."""
+    return [
+        part.line
+        for part in parts_of(text)
+        if isinstance(part, Block)
+        and part.language not in PLAYED
+        and not part.content.startswith(MAKE)
+        and COMMAND_LINE.search(part.content)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_page_shows_commands_only_where_they_are_played(page: Path) -> None:
+    if name_of(page) not in CHECKED_ELSEWHERE:
+        assert unplayed(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("block", "is_found"),
+    [
+        pytest.param("```text\npunctual apply -f acme.yaml\n```", True, id="text"),
+        pytest.param("```\n# first\n$ .venv/bin/punctual up\n```", True, id="no language"),
+        pytest.param("```bash\nA=b punctual up\n```", True, id="with a variable"),
+        pytest.param("    punctual up", False, id="no fence"),
+        pytest.param("```console\n$ punctual up\n```", False, id="played"),
+        pytest.param("```text\n$ make run\npunctual 0.1.0: data\n```", False, id="make"),
+        pytest.param("```text\nthe box  punctual fires\n```", False, id="a drawing"),
+    ],
+)
+def test_planted_command_outside_of_a_played_block_is_found(block: str, is_found: bool) -> None:
+    assert unplayed(f"# Page\n\n{block}\n") == ([3] if is_found else [])
+
+
+def test_pages_show_one_version_of_the_zone_data() -> None:
+    shown = [re.findall(r"\b20[0-9]{2}[a-z]\b", page.read_text(encoding="utf-8")) for page in PAGES]
+    assert {version for found in shown for version in found} == {TZDATA}
 
 
 def test_pages_with_commands_and_answers_are_on_stage() -> None:

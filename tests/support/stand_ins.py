@@ -12,6 +12,7 @@ from typing import Final
 from punctual.version import __version__
 from scheduling.zones import tzdata_version
 
+TZDATA: Final = "2026a"
 _DRAWN: Final = (
     (re.compile(r"pun_[A-Za-z0-9_-]{43}"), "pun_example-token-{}"),
     (re.compile(r"whsec_[A-Za-z0-9+/]{32,}=*"), "whsec_example-secret-{}"),
@@ -21,7 +22,7 @@ _DRAWN: Final = (
 )
 _FIXED: Final = (
     (re.compile(rf"\b(punctual[ /]){re.escape(__version__)}\b"), r"\g<1>0.1.0"),
-    (re.compile(rf"\b(tzdata(?:_version)?\W+){tzdata_version()}\b"), r"\g<1>2026a"),
+    (re.compile(rf"\b(tzdata(?:_version)?\W+){tzdata_version()}\b"), rf"\g<1>{TZDATA}"),
 )
 
 
