@@ -33,7 +33,7 @@ from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
 from scheduling.limits import API_THREADS, PROBE_THREADS
-from schemas.refusals import message_of, shown_key
+from schemas.refusals import message_of, parameter_message, shown_key
 
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
     "management": (
@@ -144,9 +144,11 @@ async def _tell_validation(request: Request, error: Exception) -> JSONResponse:
     for finding in error.errors():
         where, *loc = finding["loc"]
         name = _field_name(loc, is_known=finding["type"] != "extra_forbidden") or str(where)
-        text = finding["msg"]
+        told = {**finding, "loc": tuple(loc)}
         if where == "body" and model is not None:
-            text = message_of(model, {**finding, "loc": tuple(loc)})
+            text = message_of(model, told)
+        else:
+            text = parameter_message(told)
         fields.append(FieldProblem(name, text))
     detail = "; ".join(f"{each.field}: {each.detail}" for each in fields)
     return _document(ApiProblem(422, "invalid", detail, fields=fields))

@@ -34,15 +34,25 @@ _TYPES: Final = {
     "model_type": "write a mapping of keys and values",
     "model_attributes_type": "write a mapping of keys and values",
     "string_too_short": "write some text, or remove the key",
-    "string_pattern_mismatch": "write a variable's name: letters, digits and `_`",
+    "int_parsing": "write a whole number",
+    "int_from_float": "write a whole number",
+    "bool_parsing": "write true or false",
+}
+_PATTERNS: Final = {
+    "secret_env": "write a variable's name: letters, digits and `_`",
+    "principal": (
+        "write 1 to 128 letters, digits and any of `: @ . _ -`, a letter or a digit first, as in "
+        "ci or billing@example.com"
+    ),
+    "challenge": "write 32 to 64 hexadecimal digits, the letters small",
 }
 _WORD: Final = re.compile(rf"[A-Za-z_-]{{1,{ECHO_CHARS_MAX}}}")
-_DURATIONS: Final = frozenset({"horizon", "run_timeout", "outcome_window", "window"})
+_DURATIONS: Final = frozenset({"expires_in", "horizon", "outcome_window", "run_timeout", "window"})
 
 
 def message_of(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
     """The text of one finding of `ValidationError.errors()`, about a value for the model."""
-    kind, loc, context = finding["type"], finding["loc"], finding.get("ctx", {})
+    kind, loc = finding["type"], finding["loc"]
     key = str(loc[-1]) if loc else ""
     if kind == "refused":
         return str(finding["msg"])
@@ -50,10 +60,34 @@ def message_of(model: type[BaseModel], finding: Mapping[str, Any]) -> str:
         return f"missing: {_MISSING.get(key, 'add it')}"
     if kind == "extra_forbidden":
         return unknown_key(key, keys_of(_model_at(model, loc)))
+    return value_message(finding)
+
+
+def parameter_message(finding: Mapping[str, Any]) -> str:
+    """The text of one finding about a parameter of a path or a query, or about a header."""
+    kind = finding["type"]
+    if kind == "missing":
+        return "missing: add it"
+    if kind == "string_too_short":
+        return "write some text, or leave it out"
+    return str(finding["msg"]) if kind == "refused" else value_message(finding)
+
+
+def value_message(finding: Mapping[str, Any]) -> str:
+    """The text of one finding about a value that is there."""
+    kind, loc, context = finding["type"], finding["loc"], finding.get("ctx", {})
+    names = [step for step in loc if isinstance(step, str)]
+    key = names[-1] if names else ""
     if kind in ("enum", "literal_error"):
         return f"write {str(context['expected']).replace(chr(39), '')}"
     if kind == "string_too_long":
         return f"at most {context['max_length']:,} characters"
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(key, f"write what fits {context['pattern']}")
+    if kind == "too_long":
+        return f"at most {context['max_length']:,} entries: split them"
+    if kind == "too_short":
+        return f"at least {context['min_length']:,} entries: add some"
     if kind in ("greater_than_equal", "less_than_equal"):
         return _bound(key, context)
     return _TYPES.get(kind, str(finding["msg"]))
