@@ -162,3 +162,5 @@ EVENTS_KEPT_MAX: Final = 500_000  # about 300 MB of log; the oldest are forgotte
 HOT_TRIGGERS_MAX: Final = 200_000  # of one forecast of hot seconds
 HOT_INSTANTS_MAX: Final = 20_000_000  # more of them shorten the forecast: 3 s of counting
 HOT_SMEARED_MAX: Final = 1_000_000  # each costs a hash: 2 s for all
+HOT_ADVISED_MAX: Final = 500_000  # instants that are tried under another smear: a hash each
+HOT_TRIED_MAX: Final = 10_000_000  # due times of all smears that are tried: 3 s

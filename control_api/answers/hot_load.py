@@ -6,19 +6,25 @@ A window with too many instants is halved, again and again, so what is told of i
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
-from itertools import chain, islice, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from scheduling import Recurrence
 from scheduling.instants import SECOND_US
-from scheduling.limits import HOT_INSTANTS_MAX, HOT_SMEARED_MAX, HOT_TRIGGERS_MAX, SMEAR_S_MAX
+from scheduling.limits import (
+    HOT_ADVISED_MAX,
+    HOT_INSTANTS_MAX,
+    HOT_SMEARED_MAX,
+    HOT_TRIGGERS_MAX,
+    SMEAR_S_MAX,
+)
 from scheduling.rules import Rules, due_us
 
 _REMEMBERED_MAX: Final = 2_000  # schedules shared by triggers of one definition
-_ROWS_REMEMBERED_MAX: Final = 50  # of at most 700 KB each
 _WINDOW_S_MIN: Final = 60
 _EVER_US: Final = -(2**62)
+_FAR_S: Final = SMEAR_S_MAX  # no smear reaches further, whatever the next instant
 Seconds: TypeAlias = "array[int]"  # ascending, since the window's start
 
 
@@ -28,34 +34,62 @@ class HotBounds(NamedTuple):
     triggers:  more are left out
     instants:  of distinct schedules, kept in memory; more shorten the window
     smeared:   of smeared triggers, each a hash; more shorten the window
+    advised:   of all triggers, each a hash; more shorten the stretch that the advice counts
     """
 
     triggers: int = HOT_TRIGGERS_MAX
     instants: int = HOT_INSTANTS_MAX
     smeared: int = HOT_SMEARED_MAX
+    advised: int = HOT_ADVISED_MAX
 
 
 class Schedule(NamedTuple):
     """What triggers of one definition share.
 
     texts, zone:  as they were written
-    seconds:      when it is due, counted from the window's start
-    gap_s:        the least distance between two of its instants, at most SMEAR_S_MAX
+    seconds:      its instants, those of the hours before and after the window included
     """
 
     texts: tuple[str, ...]
     zone: str
     seconds: Seconds
-    gap_s: int
 
 
 class Load(NamedTuple):
-    """One trigger: its schedule, and its due seconds where a smear moves them."""
+    """One trigger.
+
+    schedule:    without what is decided or no longer allowed
+    due:         its due seconds, where a smear moves them
+    whole:       the instants of the schedule; those after `cursor_s` are undecided, and
+    fires_left:  so many of them may still fire
+    """
 
     name: str
+    tenant_id: str
+    trigger_id: str
     schedule: Schedule
     smear_s: int
     due: Seconds
+    whole: Seconds
+    cursor_s: int
+    fires_left: int | None
+
+    def undecided(self, from_s: int, until_s: int) -> Iterator[tuple[int, int]]:
+        """Instants before `until_s` that smear may move to `from_s` or later.
+
+        With how far each may be moved: to the next instant, and by SMEAR_S_MAX at most.
+        """
+        seconds = self.whole
+        first = bisect_right(seconds, self.cursor_s)
+        last = bisect_left(seconds, until_s, lo=first)
+        if self.fires_left is not None:
+            last = min(last, first + self.fires_left)
+        for index in range(max(first, bisect_right(seconds, from_s) - 1), last):
+            second = seconds[index]
+            following = seconds[index + 1] if index + 1 < len(seconds) else second + _FAR_S
+            reach_s = min(following - second, _FAR_S)
+            if second + reach_s > from_s:
+                yield second, reach_s
 
 
 _BOUNDS: Final = HotBounds()
@@ -70,9 +104,8 @@ class HotLoad:
         self.loads: list[Load] = []
         self._kept = 0
         self._smeared = 0
-        self._bounds = bounds
+        self.bounds = bounds
         self._known: dict[object, Schedule] = {}
-        self._rows: dict[tuple[int, int], _Row] = {}
 
     def add(
         self, name: str, rules: Rules, *, cursor_us: int = _EVER_US, fires_left: int | None = None
@@ -82,14 +115,24 @@ class HotLoad:
         cursor_us:   instants up to it are decided, and not counted
         fires_left:  how many instants after it `max_fires` still allows
         """
-        schedule = self._schedule(rules)
-        due: Seconds | None = None
+        whole = self._schedule(rules)
+        cursor_s = (cursor_us - self.start_us) // SECOND_US
+        schedule = _cut(whole, cursor_s, fires_left)
+        load = Load(
+            name=name,
+            tenant_id=rules.tenant_id,
+            trigger_id=rules.trigger_id,
+            schedule=schedule,
+            smear_s=rules.smear_us // SECOND_US,
+            due=schedule.seconds,
+            whole=whole.seconds,
+            cursor_s=cursor_s,
+            fires_left=fires_left,
+        )
         if rules.smear_us:
-            due = self._smeared_seconds(rules, schedule, cursor_us=cursor_us, fires_left=fires_left)
-            self._smeared += len(due)
-        schedule = self._cut(schedule, cursor_us, fires_left)
-        due = schedule.seconds if due is None else due
-        self.loads.append(Load(name, schedule, rules.smear_us // SECOND_US, due))
+            load = load._replace(due=self._smeared_seconds(load, rules))
+            self._smeared += len(load.due)
+        self.loads.append(load)
         while self._is_too_much() and self.window_s >= 2 * _WINDOW_S_MIN:
             self._halve()
 
@@ -104,26 +147,18 @@ class HotLoad:
         return count_seconds((each.due for each in self.loads), self.window_s)
 
     def _is_too_much(self) -> bool:
-        return self._kept > self._bounds.instants or self._smeared > self._bounds.smeared
+        return self._kept > self.bounds.instants or self._smeared > self.bounds.smeared
 
     def _halve(self) -> None:
         self.window_s //= 2
         distinct = {id(each.schedule.seconds): each.schedule.seconds for each in self.loads}
-        self._kept = sum(bisect_left(each, self.window_s) for each in distinct.values())
+        self._kept = sum(self._inside(each) for each in distinct.values())
         self._smeared = sum(
             bisect_left(each.due, self.window_s) for each in self.loads if each.smear_s
         )
-        self._rows.clear()
 
-    def _cut(self, schedule: Schedule, cursor_us: int, fires_left: int | None) -> Schedule:
-        """Without what is decided or no longer allowed; the schedule itself in the common case."""
-        seconds, first = schedule.seconds, 0
-        if cursor_us >= self.start_us:
-            first = bisect_right(seconds, (cursor_us - self.start_us) // SECOND_US)
-        if first == 0 and (fires_left is None or fires_left >= len(seconds)):
-            return schedule
-        last = len(seconds) if fires_left is None else first + fires_left
-        return schedule._replace(seconds=seconds[first:last])
+    def _inside(self, seconds: Seconds) -> int:
+        return bisect_left(seconds, self.window_s) - bisect_left(seconds, 0)
 
     def _schedule(self, rules: Rules) -> Schedule:
         recurrence = rules.recurrence
@@ -142,58 +177,29 @@ class HotLoad:
         return found
 
     def _expanded(self, rules: Rules, texts: tuple[str, ...], zone: str) -> Schedule:
-        end_us = self.start_us + self.window_s * SECOND_US
-        instants_us = rules.recurrence.between_us(self.start_us - 1, end_us - 1, self.window_s)
-        start_us = self.start_us
-        seconds = array("I", [(each - start_us) // SECOND_US for each in instants_us])
-        gap_s = min((b - a for a, b in pairwise(seconds)), default=SMEAR_S_MAX)
-        self._kept += len(seconds)
-        return Schedule(texts, zone, seconds, min(gap_s, SMEAR_S_MAX))
+        start_us, limit = self.start_us, self.window_s + 2 * _FAR_S
+        first_us = start_us - _FAR_S * SECOND_US
+        instants_us = rules.recurrence.between_us(first_us - 1, first_us + limit * SECOND_US, limit)
+        seconds = array("i", [(each - start_us) // SECOND_US for each in instants_us])
+        self._kept += self._inside(seconds)
+        return Schedule(texts, zone, seconds)
 
-    def _smeared_seconds(
-        self, rules: Rules, schedule: Schedule, *, cursor_us: int, fires_left: int | None
-    ) -> Seconds:
+    def _smeared_seconds(self, load: Load, rules: Rules) -> Seconds:
         """Due seconds inside the window, those of instants shortly before it included."""
-        row = self._instants(rules, schedule)
-        start_us, end_s = self.start_us, self.window_s
-        first = bisect_right(row.instants_us, cursor_us)
-        instants_us = row.instants_us[first:]
-        nexts_us = chain(instants_us[1:], (row.next_us,))  # one too many where there is none
-        due = [
-            (due_us(rules, instant_us, next_us) - start_us) // SECOND_US
-            for instant_us, next_us in islice(zip(instants_us, nexts_us, strict=False), fires_left)
+        start_us = self.start_us
+        instants = [
+            (start_us + second * SECOND_US, reach_s * SECOND_US)
+            for second, reach_s in load.undecided(0, self.window_s)
         ]
-        return array("I", [each for each in due if 0 <= each < end_s])
-
-    def _instants(self, rules: Rules, schedule: Schedule) -> "_Row":
-        key = (id(schedule.seconds), rules.smear_us)
-        row = self._rows.get(key)
-        if row is None or row.seconds is not schedule.seconds:
-            row = self._read(rules, schedule.seconds)
-            if len(self._rows) >= _ROWS_REMEMBERED_MAX:
-                self._rows.clear()
-            self._rows[key] = row
-        return row
-
-    def _read(self, rules: Rules, seconds: Seconds) -> "_Row":
-        end_us = self.start_us + self.window_s * SECOND_US
-        first_us = self.start_us - rules.smear_us
-        limit = self.window_s + rules.smear_us // SECOND_US + 1
-        found = array("q", rules.recurrence.between_us(first_us, end_us - 1, limit))
-        next_us = rules.recurrence.next_after_us(found[-1]) if found else None
-        return _Row(seconds, found, next_us)
-
-
-class _Row(NamedTuple):
-    """The instants that a smear may move into the window, and the one after them."""
-
-    seconds: Seconds
-    instants_us: "array[int]"
-    next_us: int | None
+        due = [
+            (due_us(rules, instant_us, instant_us + reach_us) - start_us) // SECOND_US
+            for instant_us, reach_us in instants
+        ]
+        return array("i", [each for each in due if 0 <= each < self.window_s])
 
 
 def count_seconds(lists: Iterable[Seconds], until_s: int) -> Counter[int]:
-    """How often each second before `until_s` comes; lists that triggers share are read once."""
+    """How often each second of [0, until_s) comes; lists that triggers share are read once."""
     shared: dict[int, tuple[Seconds, int]] = {}
     for each in lists:
         _, times = shared.get(id(each), (each, 0))
@@ -204,7 +210,17 @@ def count_seconds(lists: Iterable[Seconds], until_s: int) -> Counter[int]:
         if times > 1:
             for second in each:
                 counts[second] += times
-    return Counter({second: count for second, count in counts.items() if second < until_s})
+    return Counter({second: count for second, count in counts.items() if 0 <= second < until_s})
+
+
+def _cut(schedule: Schedule, cursor_s: int, fires_left: int | None) -> Schedule:
+    """Without what is decided or no longer allowed; the schedule itself in the common case."""
+    seconds = schedule.seconds
+    first = bisect_right(seconds, max(cursor_s, -1))
+    if cursor_s < 0 and (fires_left is None or fires_left >= len(seconds) - first):
+        return schedule
+    last = len(seconds) if fires_left is None else first + fires_left
+    return schedule._replace(seconds=seconds[first:last])
 
 
 def _key(recurrence: Recurrence, texts: tuple[str, ...]) -> object:

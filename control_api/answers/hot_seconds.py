@@ -102,7 +102,7 @@ def hot_seconds(
         instants=before.total(),
         before=_busiest(load, before, shown=shown, is_smeared=False),
         after=_busiest(load, after, shown=shown, is_smeared=True),
-        advice=advise_smear(load, peak=max(after.values(), default=0), level=level),
+        advice=advise_smear(load, after, level=level),
         is_complete=not is_cut and load.window_s == window_s,
     )
 

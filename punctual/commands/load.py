@@ -20,6 +20,7 @@ from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text, instant_text
 from punctual.progress import waiting
 from scheduling.instants import from_text
+from scheduling.limits import SMEAR_S_MAX
 from schemas.printable import printable
 
 _BACKLOG: Final = (
@@ -88,7 +89,8 @@ def hot_seconds(
 ) -> None:
     """Show a tenant's busiest seconds, in the next 24 hours.
 
-    And the smear that would flatten them: one that all of its triggers have. Times are UTC.
+    And a smear on all of its triggers that would flatten them, counted by their due times: for the
+    triggers there are now. Times are UTC.
     """
     with connected(data, server) as client:
         tenant = sole_tenant(client, tenant)
@@ -130,16 +132,17 @@ def _peak(seconds: list[Any]) -> int:
 
 def _advice(smear: Any) -> str:
     level = f"{smear['level']:,} or fewer a second"
+    part = "" if smear["is_complete"] else " (counted around the busiest second alone)"
     if smear["smear_s"] == 0:
         return f"No smear is needed for {level}."
     if smear["smear_s"] is None:
         return (
-            f"No smear of an hour or less brings that to {level}: "
-            f"about {smear['expected']:,} at best."
+            f"No smear was found that flattens it to {level}, up to {SMEAR_S_MAX:,} s: "
+            f"{smear['expected']:,} at best{part}."
         )
     return (
-        f"A smear of {smear['smear_s']:,} s on all of them would flatten it: "
-        f"about {smear['expected']:,} at most, for {level}."
+        f"With a smear of {smear['smear_s']:,} s on all of them these would peak at "
+        f"{smear['expected']:,} a second{part}, for {level}."
     )
 
 

@@ -63,13 +63,15 @@ class HotSecondOut(Out):
 class SmearOut(Out):
     """What smear on all of these triggers keeps every second at `level` fires or below.
 
-    smear_s:   0 where none is needed, null where no smear of an hour suffices
-    expected:  fires in the busiest second then
+    smear_s:      0 where none is needed, null where none was found up to an hour
+    expected:     fires in the busiest second then, counted by each one's due time
+    is_complete:  false where that is too much to count: then around the busiest second alone
     """
 
     level: int
     smear_s: int | None
     expected: int
+    is_complete: bool
 
 
 class HotSecondsOut(Out):

@@ -48,6 +48,7 @@ def test_level_asks_for_the_smear_that_reaches_it(api: Api) -> None:
     assert smear["level"] == 10
     assert 1 <= smear["smear_s"] <= 3_600
     assert smear["expected"] <= 10
+    assert smear["is_complete"] is True
     assert api.json("GET", PATH, level=50)["smear"]["smear_s"] == 0
 
 

@@ -106,8 +106,8 @@ def test_hot_seconds_name_the_peak_whose_it_is_and_the_smear_that_flattens_it(
     smear = found["smear"]
     assert smear["smear_s"] > 0
     assert lines[2] == (
-        f"A smear of {smear['smear_s']:,} s on all of them would flatten it: about "
-        f"{smear['expected']} at most, for {smear['level']} or fewer a second."
+        f"With a smear of {smear['smear_s']:,} s on all of them these would peak at "
+        f"{smear['expected']} a second, for {smear['level']} or fewer a second."
     )
     assert table("\n".join(lines[4:])) == [
         ["second (UTC)", "fires", "whose"],
@@ -123,7 +123,7 @@ def test_hot_seconds_name_the_peak_whose_it_is_and_the_smear_that_flattens_it(
     ("level", "advice"),
     [
         ("200", "No smear is needed for 200 or fewer a second."),
-        ("1", "No smear of an hour or less brings that to 1 or fewer a second: about "),
+        ("1", "No smear was found that flattens it to 1 or fewer a second, up to 3,600 s: "),
     ],
 )
 def test_hot_seconds_with_a_level_say_what_it_takes(
