@@ -133,7 +133,7 @@ def test_apply_of_an_edit_tells_each_field_and_the_instants_before_and_after(api
     edited = entry(plan, "trigger", "nightly")
     assert fields(edited) == {
         "zone": ("UTC", "Europe/Berlin"),
-        "retry.attempts": (5, 2),
+        "retry.attempts": (10, 2),
         "payload": (None, "changed"),
     }
     assert edited["next_before"] == [f"2026-03-0{day}T02:00:00Z" for day in (2, 3, 4)]

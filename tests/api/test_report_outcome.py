@@ -68,6 +68,21 @@ def test_outcome_of_a_fire_is_taken_once(api: Api, attempt: Attempt) -> None:
     assert (other.status_code, other.json()) == (200, {**told, "is_taken": False})
 
 
+def test_cause_of_a_failure_is_shown_with_its_fire_on_one_line(api: Api, attempt: Attempt) -> None:
+    longest = "no paper\r\n\x1b[2Jin tray 2 " + "x" * 476
+    assert len(longest) == 500
+    assert attempt.send({"outcome": "failed", "cause": longest}).is_success
+    fire = api.json("GET", f"/v1/fires/{attempt.key}")["fire"]
+    assert fire["outcome_cause"] == "no paper  ?[2Jin tray 2 " + "x" * 476
+    assert fire["cause"] is None
+    assert attempt.send({"outcome": "failed", "cause": "y" * 501}).status_code == 422
+
+
+def test_cause_of_a_success_is_not_shown(api: Api, attempt: Attempt) -> None:
+    assert attempt.send({"outcome": "succeeded", "cause": "all well"}).is_success
+    assert api.json("GET", f"/v1/fires/{attempt.key}")["fire"]["outcome_cause"] is None
+
+
 def test_outcome_is_taken_after_the_tokens_own_end(api: Api, attempt: Attempt) -> None:
     api.clock.advance(3_600 * SECOND_US)
     assert attempt.send().json()["is_taken"] is True

@@ -6,9 +6,18 @@ from typing import Any, NamedTuple
 import pytest
 
 from ports.principals import GrantKind
+from scheduling.vocabulary import FireState
 from tests.support.api import TENANT, Api, a_trigger_body, problem
 from tests.support.ladder import ReadLadder
-from tests.support.scripted_target import ACCEPTED, BUSY, REFUSED, SILENT, Answer
+from tests.support.scripted_target import (
+    ACCEPTED,
+    BUSY,
+    REFUSED,
+    SILENT,
+    UNREACHABLE,
+    UNTRIED,
+    Answer,
+)
 from tests.support.served import Served
 
 JOB = "acme/job for Mon 2026-03-02"
@@ -188,6 +197,15 @@ def cancelled(served: Served) -> None:
     served.api.json("POST", f"/v1/fires/{fire['fire_key']}:cancel", {"note": "not now"})
 
 
+def cancelled_between_tries(served: Served) -> None:
+    answered(BUSY)(served)
+    (fire,) = served.api.json("GET", "/v1/fires", tenant=TENANT)["items"]
+    assert fire["attempts"] == 2
+    served.api.json("POST", f"/v1/fires/{fire['fire_key']}:cancel", {"note": "not now"})
+    (fire,) = served.api.json("GET", "/v1/fires", tenant=TENANT)["items"]
+    assert (fire["state"], fire["attempts"]) == ("undelivered", 2)
+
+
 def at_its_limit(served: Served) -> None:
     served.put(schedule="*/5 * * * *", max_fires=1)
     served.start().to("00:12:00")
@@ -308,6 +326,35 @@ CASES = {
         "endpoint",
         f"Your endpoint failed {JOB} 00:01:00Z: 2 tries, the last with HTTP 503 at 00:01:00.494Z; "
         "next try at 00:01:02.204Z.",
+    ),
+    "retrying after nothing was sent": Case(
+        answered(BUSY, UNREACHABLE),
+        "00:01",
+        "endpoint",
+        f"{JOB} 00:01:00Z did not reach your endpoint: 2 tries, the last with connection refused "
+        "at 00:01:00.494Z; next try at 00:01:02.204Z.",
+    ),
+    "not tried for want of our own means": Case(
+        answered(UNTRIED),
+        "00:01",
+        "waiting",
+        f"{JOB} 00:01:00Z is held: the service could not try it for want of its own files, memory, "
+        "ports or name servers, as its log says, until 00:01:02.005Z; nothing was sent to your "
+        "endpoint.",
+    ),
+    "cancelled between two tries": Case(
+        cancelled_between_tries,
+        "00:01",
+        "endpoint",
+        f"Your endpoint failed {JOB} 00:01:00Z: 2 tries, the last with HTTP 503 at 00:01:00.494Z, "
+        "and it was cancelled by root: not now.",
+    ),
+    "fired and failed": Case(
+        answered(Answer(outcome=FireState.FAILED, cause="no paper\nin tray 2\x1b[2J")),
+        "00:01",
+        "fired",
+        f"{JOB} 00:01:00Z fired: sent 5 ms after its due time, and the target took it on attempt 1 "
+        "with HTTP 200; the work reported failure (the worker said: no paper in tray 2?[2J).",
     ),
     "fired on the second attempt": Case(
         answered(BUSY, ACCEPTED),
@@ -460,6 +507,17 @@ CASES = {
         "acme/job will not fire at Mon 2026-03-02 00:20:00Z: by then it has fired its 2 times.",
     ),
 }
+
+
+PROMISED = {
+    "fired on time", "fired late", "coalesced", "expired by the default horizon", "paused",
+    "overlap", "refused by the endpoint", "retrying", "undelivered", "unknown", "quarantined",
+    "edited away", "not decided while nobody decides", "never due",
+}  # fmt: skip
+
+
+def test_why_has_a_case_for_every_answer_that_was_promised() -> None:
+    assert set(CASES) >= PROMISED
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

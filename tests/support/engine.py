@@ -103,6 +103,7 @@ class Engine:
             report.outcome,
             now_us=self.clock.now().wall_us,
             reported_by="target",
+            cause=report.cause,
         )
         self._publish([result] if result is not None else [])
 

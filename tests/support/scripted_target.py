@@ -18,6 +18,7 @@ class Answer(NamedTuple):
     after_us:   how long the answer takes; longer than the timeout is no answer
     reached:    False = the connection was refused, the target saw nothing
     tried:      False = whoever was to send it lacked what that takes, and did not try
+    cause:      what the work says beside its outcome
     runs:       whether the work starts; it then lasts `lasts_us` and its outcome is reported
     lasts_us:   None = nothing is ever reported about the run
     """
@@ -30,6 +31,7 @@ class Answer(NamedTuple):
     outcome: FireState = FireState.SUCCEEDED
     retry_after_us: int | None = None
     tried: bool = True
+    cause: str | None = None
 
 
 ACCEPTED: Final = Answer()
@@ -68,6 +70,7 @@ class Report(NamedTuple):
     outcome: FireState
     n: int
     token: str
+    cause: str | None = None
 
 
 @dataclass(slots=True)
@@ -91,7 +94,9 @@ class ScriptedTarget:
         ends_us = None
         if answer.runs and answer.lasts_us is not None:
             ends_us = now_us + answer.lasts_us
-            self.reports.append(Report(ends_us, fire.key, answer.outcome, fire.n, token))
+            self.reports.append(
+                Report(ends_us, fire.key, answer.outcome, fire.n, token, answer.cause)
+            )
         self.receipts.append(Receipt(fire, now_us, answer, ends_us, token))
         timeout_us = round(fire.timeout_s * SECOND_US)
         if answer.status is None or answer.after_us > timeout_us:

@@ -67,7 +67,7 @@ def test_events_show_what_was_published_in_order(punctual: CommandLine) -> None:
             "2026-06-01 09:01:00Z",
             "FireStateChanged",
             "acme/minutely",
-            "2026-06-01T09:01:00Z: undelivered, attempt 2",
+            "2026-06-01T09:01:00Z: undelivered",
         ],
     ]
 

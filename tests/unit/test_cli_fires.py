@@ -9,10 +9,10 @@ from control_api.operations.principals import new_token
 from ports.changes import AddGrant, CreateToken, DeleteTrigger
 from ports.principals import GrantKind, GrantRecord
 from scheduling.instants import from_text
-from scheduling.vocabulary import MissedPolicy
+from scheduling.vocabulary import FireState, MissedPolicy
 from tests.support.command_line import TENANT, CommandLine, command_line, table
 from tests.support.definitions import a_tenant, a_trigger
-from tests.support.scripted_target import BUSY, REFUSED
+from tests.support.scripted_target import BUSY, REFUSED, Answer
 
 
 @pytest.fixture
@@ -190,6 +190,18 @@ def test_fires_show_one_with_its_attempts(punctual: CommandLine) -> None:
         ("2", "response", "400"),
     ]
     assert punctual.json("fires", "show", fire["fire_key"])["fire"] == fire
+
+
+def test_fires_show_what_the_worker_said_of_its_failure(punctual: CommandLine) -> None:
+    failed = Answer(outcome=FireState.FAILED, cause="no paper\n\x1b[31min tray 2")
+    punctual.service.target.script = lambda fire: failed
+    punctual.service.apply(a_trigger("minutely"))
+    punctual.service.start()
+    punctual.service.advance_to("2026-06-01T09:01:30Z")
+    (fire,) = punctual.json("fires", "minutely")
+    lines = punctual("fires", "show", fire["fire_key"]).stdout.splitlines()
+    assert "state        failed" in lines
+    assert "worker said  no paper ?[31min tray 2" in lines
 
 
 def test_fires_show_what_one_was_coalesced_into(punctual: CommandLine) -> None:
