@@ -124,7 +124,7 @@ def test_minimal_trigger_takes_the_products_defaults() -> None:
     assert trigger.overlap_policy is OverlapPolicy.ALLOW
     assert (trigger.gap_rule, trigger.fold_rule) == (GapRule.SHIFT_FORWARD, FoldRule.FIRST)
     assert trigger.horizon_s is None
-    assert (trigger.retry.attempts, trigger.retry.window_s) == (5, 3_600)
+    assert (trigger.retry.attempts, trigger.retry.window_s) == (10, 3_600)
     assert (trigger.run_timeout_s, trigger.outcome_window_s) == (3_600, 86_400)
     assert (trigger.smear_s, trigger.max_fires, trigger.paused) == (None, None, None)
     assert trigger.resume_rule is ResumeRule.DROP
