@@ -65,7 +65,7 @@ def api(
     `punctual up` serves the API itself, and most installations need nothing else. This one is for
     an API beside it: on another address, with parts of it in processes of their own, or to look
     and define while no `up` runs. Nothing fires by this alone; stopping it stops new definitions
-    through it, and nothing else.
+    and reports of outcomes through it, and nothing else.
     """
     stop = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):

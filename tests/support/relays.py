@@ -23,8 +23,8 @@ START: Final = "2026-06-01T09:00:10Z"
 class RelayedService:
     """Relays share the log and the store; each is as forgetful as a process that just started."""
 
-    def __init__(self, folder: Path) -> None:
-        self.service = Service(folder, from_text(START))
+    def __init__(self, folder: Path, *, is_empty: bool = False) -> None:
+        self.service = Service(folder, from_text(START), is_empty=is_empty)
         database = SqliteDatabase(folder / "store.db", synchronous="OFF")
         self.service.on_close.append(database.close)
         self.log = LocalEvents(database)
@@ -64,7 +64,8 @@ class RelayedService:
 
 
 @contextmanager
-def relayed_service(folder: Path) -> Iterator[RelayedService]:
-    made = RelayedService(folder)
+def relayed_service(folder: Path, *, is_empty: bool = False) -> Iterator[RelayedService]:
+    """`is_empty`: nobody has put a tenant and a target yet."""
+    made = RelayedService(folder, is_empty=is_empty)
     yield made
     made.service.close()

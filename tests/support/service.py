@@ -31,7 +31,8 @@ class Service:
 
     tick_us:     the longest step, for engines that have to keep up with leases
     is_empty:    nobody has put a tenant and a target yet
-    tell:        takes what targets report; without it the engines do
+    tell:        takes what targets report; without it the engines do. ConnectionRefusedError where
+                 nobody listens: the target reports again later
     store_file:  the store's name in the folder
     """
 
@@ -46,6 +47,7 @@ class Service:
     store: Store = field(init=False)
     engines: dict[str, Engine] = field(default_factory=dict)
     looks: int = 0
+    refused_reports: int = 0
     on_close: list[Callable[[], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -132,14 +134,16 @@ class Service:
         return store
 
     def _report(self, engine: Engine) -> int:
-        reports = self.target.due_reports()
-        for report in reports:
-            if self.tell is None:
-                engine.report(report)
-            else:
-                self.tell(report)
+        taken = 0
+        for report in self.target.due_reports():
+            try:
+                (self.tell or engine.report)(report)
+            except ConnectionRefusedError:
+                self.refused_reports += 1  # the target keeps it, and tries again
+                continue
             self.target.reported(report)
-        return len(reports)
+            taken += 1
+        return taken
 
     def _next_us(self) -> int | None:
         """The next time at which anything is known to happen, later than now."""

@@ -4,6 +4,7 @@ A way says the same to the service and reads the same of it, in rows of its own 
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -154,14 +155,28 @@ class ApiWay:
     """As people send it: the application over the same store and the service's true clock."""
 
     service: Service
-    client: TestClient = field(init=False)
+    token: str = field(init=False)
+    client: TestClient | None = None
+    stops: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        self.client = TestClient(create_app(_services(self.service)))
-        self.client.headers["Authorization"] = f"Bearer {_all_powerful(self.service)}"
+        self.token = _all_powerful(self.service)
         self.service.tell = self._tell
+        self.start()
         self._ask("PUT", f"/v1/tenants/{TENANT}", {})
         self._ask("PUT", f"/v1/tenants/{TENANT}/targets/{TARGET}", {"url": HOOK})
+
+    def start(self) -> None:
+        """Serve it, by a process that knows nothing of one before."""
+        services = _services(self.service, self.stops)
+        self.client = TestClient(create_app(services))
+        self.client.headers["Authorization"] = f"Bearer {self.token}"
+        self.stops.callback(self.client.close)
+
+    def stop(self) -> None:
+        """Nobody serves it any more: every request is refused with ConnectionRefusedError."""
+        self.client = None
+        self.stops.close()
 
     def put(self, name: str, wish: Wish) -> None:
         body = {
@@ -174,8 +189,12 @@ class ApiWay:
         }
         if wish.horizon_s is not None:
             body["horizon"] = duration_text(wish.horizon_s)
+        self.define(name, body)
+
+    def define(self, name: str, body: dict[str, Any]) -> None:
+        """Put a trigger as people write it, in place of the one that there is. Raises Refused."""
         path = self._path(name)
-        found = self.client.get(path)
+        found = self._send("GET", path)
         match = {"If-Match": found.headers["etag"]} if found.is_success else {}
         self._ask("PUT", path, body, headers=match)
 
@@ -217,11 +236,16 @@ class ApiWay:
         return f"/v1/tenants/{TENANT}/triggers/{name}"
 
     def _ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
-        answer = self.client.request(method, path, json=body, **more)
+        answer = self._send(method, path, json=body, **more)
         if 400 <= answer.status_code < 500:
             raise Refused(answer.json()["detail"])
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
+
+    def _send(self, method: str, path: str, **more: Any) -> Any:
+        if self.client is None:
+            raise ConnectionRefusedError(f"{method} {path}: connection refused")
+        return self.client.request(method, path, **more)
 
 
 WAYS: Final[dict[str, Callable[[Service], Way]]] = {"registry": RegistryWay, "api": ApiWay}
@@ -248,9 +272,12 @@ class _TrueClock(TimeAuthorityPort):
         return ClockReading(self.service.now_us, self.service.now_us, EPSILON_US)
 
 
-def _services(service: Service) -> Services:
+def _services(service: Service, stops: ExitStack) -> Services:
+    """`stops` closes what they opened, when the process ends before the service does."""
     store, clock = service.open_store(), _TrueClock(service)
     database = service.open_database()
+    stops.callback(store.close)
+    stops.callback(database.close)
     return Services(
         store=store,
         lanes=LocalLanes(database),

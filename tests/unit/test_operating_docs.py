@@ -10,7 +10,9 @@ from punctual.backups.contents import CONTENTS_NAME
 from punctual.checkup.machine import SQLITE_ADVISED
 from punctual.data_folder import KEYS_FOLDER, STORE_FILE
 from punctual.local_files import SERVER_FILE, TOKEN_FILE
+from scheduling import limits
 from scheduling.limits import EPSILON_US_DEFAULT
+from scheduling.vocabulary import OverlapPolicy
 from tests.support.deployment import parse_command, unit_settings
 from tests.support.repository import ROOT
 
@@ -41,7 +43,7 @@ def test_operating_page_shows_only_command_lines_that_the_program_takes(line: st
 
 def test_operating_page_has_the_commands_of_each_task() -> None:
     verbs = {line.split()[0] for line in command_lines()}
-    assert verbs == {"up", "doctor", "backup", "restore", "resume", "tzdata"}
+    assert verbs == {"up", "api", "doctor", "backup", "restore", "resume", "tzdata"}
 
 
 def test_operating_page_names_every_file_of_the_folder() -> None:
@@ -49,6 +51,19 @@ def test_operating_page_names_every_file_of_the_folder() -> None:
     for name in (STORE_FILE, f"{KEYS_FOLDER}/", TOKEN_FILE, SERVER_FILE):
         assert f"| `{name}` |" in table, name
     assert f"`{CONTENTS_NAME}`" in PAGE
+
+
+def test_operating_page_tells_how_long_outcomes_and_slots_wait_for_a_stopped_api() -> None:
+    _, _, chapter = PAGE.partition("## When the API is stopped")
+    chapter, _, _ = chapter.partition("\n## ")
+    told = re.sub(r"\s+", " ", chapter)
+    assert limits.OUTCOME_WINDOW_S_DEFAULT == 86_400
+    assert "`outcome_window` is open (a day from the first try, unless chosen)" in told
+    assert limits.RUN_TIMEOUT_S_DEFAULT == 3_600
+    assert "until its `run_timeout` (an hour unless chosen)" in told
+    for policy in OverlapPolicy:
+        assert f"`{policy}`" in chapter
+    assert (ROOT / re.findall(r"`(tests/[\w/.]+)`", chapter)[0]).is_file()
 
 
 def test_operating_page_gives_the_numbers_that_hold() -> None:

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from ports.changes import DeleteTrigger, PauseTrigger
+from ports.changes import PauseTrigger
 from ports.errors import StoreUnavailable
-from ports.records import ClaimedFire
 from punctual.relay import Relay
 from scheduling.instants import SECOND_US, from_text, to_text
 from scheduling.keys import FireKey
@@ -21,9 +20,8 @@ from tests.support.definitions import TENANT, a_trigger
 from tests.support.faulty_store import Crash
 from tests.support.relays import RelayedService, relayed_service
 from tests.support.repository import ROOT
-from tests.support.scripted_target import ACCEPTED, BUSY, Answer
+from tests.support.scripted_target import BUSY, Answer
 
-MINUTES = 10
 LATE_US = from_text("2026-06-01T09:01:01Z")
 # Every call with which a relay changes anything, for triggers and for fires.
 WRITES = (
@@ -76,38 +74,6 @@ class DyingOnce:
         return call()
 
 
-def test_fires_and_events_go_on_for_ten_minutes_without_an_api(world: RelayedService) -> None:
-    service = world.service
-    service.start()
-    results = service.apply(
-        a_trigger("minutely"), a_trigger("twice", "*/30 * * * * *"), a_trigger("gone")
-    )
-    ids = {result.subject: result.trigger_id for result in results}
-    service.apply(DeleteTrigger(tenant_id=TENANT, name="gone"))
-    service.target.script = a_target_that_is_busy_at_times
-    # From here on nobody makes a change: there is no API, only decider, dispatcher and relay.
-    relay = world.relay()
-    for second in range(MINUTES * 60):
-        service.advance_to(from_text("2026-06-01T09:00:10Z") + second * SECOND_US)
-        relay.step()
-    accepted = [fire for fire in service.fires() if fire.state is FireState.SUCCEEDED]
-    assert {name: sum(fire.trigger_name == name for fire in accepted) for name in ids} == {
-        "minutely": MINUTES,
-        "twice": 2 * MINUTES,
-        "gone": 0,
-    }
-    assert world.last_states() == stored_states(world)
-    assert [(body["name"], body["kind"]) for body in world.bodies("TriggerChanged")] == [
-        ("minutely", "created"),
-        ("twice", "created"),
-        ("gone", "created"),
-        ("gone", "deleted"),
-    ]
-    for trigger_id in ids.values():
-        told = [each.at_us for each in world.events() if each.trigger_id == trigger_id]
-        assert told == sorted(told)
-
-
 def test_deciding_delivering_and_relaying_load_no_api() -> None:
     loaded = subprocess.run(
         [
@@ -123,12 +89,6 @@ def test_deciding_delivering_and_relaying_load_no_api() -> None:
     ).stdout.split()
     assert "dispatcher" in loaded
     assert {"control_api", "fastapi", "uvicorn"} & set(loaded) == set()
-
-
-def a_target_that_is_busy_at_times(fire: ClaimedFire) -> Answer:
-    """Refuses the first try of every third minute."""
-    is_third = fire.key.scheduled_us // (60 * SECOND_US) % 3 == 0
-    return BUSY if is_third and fire.n == 1 else ACCEPTED
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before_its_effect", "after_its_effect"])
