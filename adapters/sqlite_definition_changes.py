@@ -13,6 +13,7 @@ from adapters.sqlite_definitions import (
     is_current,
     read_payload,
 )
+from adapters.sqlite_horizons import HORIZON_SOURCE_DEFAULT, held_horizon
 from adapters.sqlite_refused import Refused, refused
 from adapters.sqlite_spans import TriggerRow
 from adapters.sqlite_targets import read_target
@@ -23,11 +24,10 @@ from ports.errors import ChangeProblem, PayloadUnreadable, ProblemKind
 from ports.records import TriggerDefinition
 from scheduling.decide import look_ahead
 from scheduling.decision import Decision
+from scheduling.durations import duration_text
 from scheduling.keys import partition_of, trigger_id_of
 from scheduling.limits import HORIZON_S_DEFAULT, HORIZON_S_MAX
 from scheduling.vocabulary import SpanKind, TriggerState
-
-_DEFAULT = "default"
 
 
 def put_trigger(session: ChangeSession, change: PutTrigger) -> ChangeResult:
@@ -42,6 +42,7 @@ def put_trigger(session: ChangeSession, change: PutTrigger) -> ChangeResult:
         found=revision,
         must_exist=change.must_exist,
     )
+    _check_horizon(session, change)
     facts = None if trigger is None else _facts(session, tenant_id, trigger)
     definition, problems = with_calendars(session, tenant_id, name, definition)
     problems += definition_problems(tenant_id, name, definition)
@@ -83,12 +84,13 @@ def set_horizon(session: ChangeSession, change: SetHorizon) -> ChangeResult:
     trigger = session.need_trigger(tenant_id, name, expected_revision=change.expected_revision)
     facts = _facts(session, tenant_id, trigger)
     current = definition_of(facts)
+    source = HORIZON_SOURCE_DEFAULT if horizon_s is None else f"chosen by {session.actor}"
     wanted = replace(
         current,
         catchup_horizon_s=HORIZON_S_DEFAULT if horizon_s is None else horizon_s,
-        horizon_source=_DEFAULT if horizon_s is None else f"chosen by {session.actor}",
+        horizon_source=source,
     )
-    is_same_source = (current.horizon_source == _DEFAULT) == (horizon_s is None)
+    is_same_source = (current.horizon_source == HORIZON_SOURCE_DEFAULT) == (horizon_s is None)
     if is_same_source and current.catchup_horizon_s == wanted.catchup_horizon_s:
         return trigger_result(ChangeKind.UNCHANGED, tenant_id, name, trigger)
     return new_version(
@@ -147,6 +149,20 @@ def _create(
         from_us=now_us,
         next_due_us=ahead.next_due_us,
     )
+
+
+def _check_horizon(session: ChangeSession, change: PutTrigger) -> None:
+    """What the definition's horizon was judged by must hold still."""
+    if change.held_horizon_s is None:
+        return
+    tenant_id, name = change.tenant_id, change.name
+    held = held_horizon(session.connection, session.sql, tenant_id, name)
+    if held.seconds != change.held_horizon_s:
+        text = (
+            f"horizon: that of {tenant_id}/{name} was set to {duration_text(held.seconds)} "
+            "meanwhile: read it again, and send what you want of it"
+        )
+        raise refused(text, ProblemKind.STALE, "horizon")
 
 
 def _target_problems(

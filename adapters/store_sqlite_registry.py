@@ -10,6 +10,7 @@ from adapters.sqlite_change_session import ChangeSession
 from adapters.sqlite_context import SqliteContext
 from adapters.sqlite_definitions import definition_of, read_payload
 from adapters.sqlite_group_commit import GroupCommit
+from adapters.sqlite_horizons import held_horizon
 from adapters.sqlite_idempotency import find_results, keep_results
 from adapters.sqlite_refused import Refused
 from adapters.sqlite_targets import read_target, read_target_shown, target_record
@@ -20,6 +21,7 @@ from ports.errors import ChangeProblem, ChangeRefused
 from ports.records import (
     AllowedHost,
     CalendarRecord,
+    HeldHorizon,
     SpanRecord,
     TargetRecord,
     TenantRecord,
@@ -258,6 +260,10 @@ class SqliteRegistry(RegistryPort):
         except KeyError:
             return None
         return definition_of(facts)
+
+    def horizon(self, tenant_id: str, name: str) -> HeldHorizon:
+        with self._context.database.read() as connection:
+            return held_horizon(connection, self._sql, tenant_id, name)
 
     def target_secret(self, tenant_id: str, target_id: str) -> str | None:
         with self._context.database.read() as connection:

@@ -74,7 +74,8 @@ that: 429, with `Retry-After`.
 
 **Payloads are never shown.** `PUT` of a trigger that has one and of a body without the key
 `payload` is 422: send it again, or null to remove it. A horizon that is left out stays as it is;
-one beyond {duration_text(limits.HORIZON_S_DEFAULT)} and beyond what the trigger has needs `policy`.
+a longer one needs `policy`. A new trigger has {duration_text(limits.HORIZON_S_DEFAULT)}, or less
+where the last trigger of its name was deleted with less.
 
 **A target's host** has to serve a line of ours before a trigger may use the target: `PUT` of the
 target says which (`ownership.serve_text`) and where (`ownership.serve_at`), `:verify` asks the

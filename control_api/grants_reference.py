@@ -140,6 +140,12 @@ grant by name: once the service asks for tokens again, a token that `anonymous` 
 way of grants like any other weaker maker's. The token in a data folder is made by its own
 principal, and whoever can read that file is this principal.
 
+**Horizons.** Who may edit a trigger may shorten its horizon, and not lengthen it again: whatever is
+longer than the one that holds takes `policy`, by `PUT`, by an apply and by an import alike. What
+leaves the horizon out leaves it as it is. A new trigger has 1 h, or less where the last trigger of
+that name was deleted with less: deleting and making it again is no way round. Another name is
+another trigger, with 1 h.
+
 What is refused for want of a grant is answered 403 and leaves an entry in the audit. Where the
 caller may not even read the tenant it is answered 404, in the same words as for a tenant that does
 not exist, and leaves an entry just so. More than 60 such refusals a minute of one principal are

@@ -121,7 +121,9 @@ class DeleteCalendar:
 class PutTrigger:
     """Create, or a new version when the definition differs; equal definitions change nothing.
 
-    keep_payload: the current version's payload stays; `definition.payload` is None then
+    keep_payload:   the current version's payload stays; `definition.payload` is None then
+    held_horizon_s: the horizon by which the definition's was judged, as the registry's `horizon`
+                    tells it; stale where another one holds by now. None expects nothing.
     """
 
     tenant_id: str
@@ -129,6 +131,7 @@ class PutTrigger:
     definition: TriggerDefinition
     reset_fired_count: bool = False
     keep_payload: bool = False
+    held_horizon_s: int | None = None
     expected_revision: int | None = None
     must_exist: bool = False
 

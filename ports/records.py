@@ -307,6 +307,13 @@ class Heartbeat(NamedTuple):
     lost: tuple[int, ...] = ()
 
 
+class HeldHorizon(NamedTuple):
+    """How far back catch-up may reach, and `default` or `chosen by PRINCIPAL`."""
+
+    seconds: int
+    source: str
+
+
 class SpanRecord(NamedTuple):
     """From when on which version, or a pause, a quarantine or a deletion, applies."""
 

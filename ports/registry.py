@@ -7,6 +7,7 @@ from ports.changes import Change, ChangeResult, IdempotentRequest
 from ports.records import (
     AllowedHost,
     CalendarRecord,
+    HeldHorizon,
     SpanRecord,
     TargetRecord,
     TenantRecord,
@@ -115,6 +116,14 @@ class RegistryPort(ABC):
         self, tenant_id: str, trigger_id: str, *, version: int
     ) -> TriggerDefinition | None:
         """A version's definition without its payload; versions never change."""
+
+    @abstractmethod
+    def horizon(self, tenant_id: str, name: str) -> HeldHorizon:
+        """The catch-up horizon that holds for a name: that of its trigger.
+
+        Where it has none, what a new one starts with: the default, or a lower one that the last
+        trigger of that name had when it was deleted.
+        """
 
     @abstractmethod
     def target_secret(self, tenant_id: str, target_id: str) -> str | None:

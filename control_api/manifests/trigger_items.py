@@ -36,14 +36,18 @@ def trigger_item(
 ) -> Item:
     """A trigger as the manifest has it. ApiProblem for a horizon that the caller cannot give."""
     tenant_id, name = subject.tenant_id, subject.name
-    horizon_s, source = wanted_horizon(call, tenant_id, spec, current)
+    horizon = wanted_horizon(call, tenant_id, name, body=spec, current=current)
     definition = definition_of(
-        spec, smear_s=smear_s, catchup_horizon_s=horizon_s, horizon_source=source
+        spec,
+        smear_s=smear_s,
+        catchup_horizon_s=horizon.seconds,
+        horizon_source=horizon.source,
     )
     put = PutTrigger(
         tenant_id=tenant_id,
         name=name,
         definition=definition,
+        held_horizon_s=horizon.held_s,
         expected_revision=_expected(stored, current, after.edited),
     )
     was_paused = stored is not None and stored.state is TriggerState.PAUSED

@@ -1,24 +1,52 @@
 """The catch-up horizon that a definition gets: whoever edits a trigger cannot extend it."""
 
+from typing import NamedTuple
+
 from control_api.call import Call
 from ports.principals import GrantKind
-from ports.records import TriggerDefinition
-from scheduling.limits import HORIZON_S_DEFAULT
+from ports.records import HeldHorizon, TriggerDefinition
+from scheduling.durations import duration_text
 from schemas.manifest import TriggerSpec
 
 
-def wanted_horizon(
-    call: Call, tenant_id: str, body: TriggerSpec, current: TriggerDefinition | None
-) -> tuple[int, str]:
-    """(seconds, who chose it); as it is where the body leaves it open.
+class WantedHorizon(NamedTuple):
+    """What a definition gets.
 
-    Beyond the default and beyond what the trigger has it needs the grant `policy`.
+    source:  who chose it
+    held_s:  what must hold still when it is put; None where nothing rests on it
     """
-    before_s, source = HORIZON_S_DEFAULT, "default"
-    if current is not None:
-        before_s, source = current.catchup_horizon_s, current.horizon_source
-    if body.horizon_s is None or body.horizon_s == before_s:
-        return before_s, source
-    if body.horizon_s > max(before_s, HORIZON_S_DEFAULT):
-        call.require(GrantKind.POLICY, tenant_id, act="extend a horizon")
-    return body.horizon_s, f"chosen by {call.principal.principal_id}"
+
+    seconds: int
+    source: str
+    held_s: int | None
+
+
+def wanted_horizon(
+    call: Call,
+    tenant_id: str,
+    name: str,
+    *,
+    body: TriggerSpec,
+    current: TriggerDefinition | None,
+) -> WantedHorizon:
+    """As it is where the body leaves it open; beyond what holds it needs the grant `policy`.
+
+    A new trigger's is the default, or the lower one that the name's last trigger was deleted with:
+    whoever may delete and create must not undo by that what `policy` has lowered.
+    """
+    if current is None:
+        held = call.services.store.registry.horizon(tenant_id, name)
+    else:
+        held = HeldHorizon(current.catchup_horizon_s, current.horizon_source)
+    if body.horizon_s is None:
+        return WantedHorizon(*held, held_s=held.seconds)
+    if body.horizon_s > held.seconds:
+        act = f"extend the horizon of {name} beyond {duration_text(held.seconds)}"
+        call.require(GrantKind.POLICY, tenant_id, act=act)
+    is_free = call.principal.holds(GrantKind.POLICY, tenant_id)
+    is_chosen = body.horizon_s != held.seconds
+    return WantedHorizon(
+        seconds=body.horizon_s,
+        source=f"chosen by {call.principal.principal_id}" if is_chosen else held.source,
+        held_s=None if is_free else held.seconds,
+    )

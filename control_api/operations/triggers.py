@@ -1,10 +1,9 @@
 """Triggers: put, read, list, delete."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 
 from control_api.answers.expand import Versions
-from control_api.call import Call, Match
+from control_api.call import Call
 from control_api.definitions import definition_of, probed_recurrence, refusal_text
 from control_api.operations.finding import (
     check_mark,
@@ -24,7 +23,6 @@ from ports.errors import ChangeRefused, ProblemKind
 from ports.principals import GrantKind
 from ports.records import TenantRecord, TriggerDefinition, TriggerRecord
 from scheduling import InvalidRecurrence
-from scheduling.limits import HORIZON_S_DEFAULT
 from scheduling.vocabulary import TriggerState
 from schemas.api.common import Page
 from schemas.api.triggers import TriggerChanged, TriggerDetail, TriggerShown
@@ -35,8 +33,8 @@ def put_trigger(call: Call, tenant_id: str, name: str, body: TriggerSpec) -> Rep
     """Create the trigger, or replace its definition by a new version.
 
     Without If-Match it creates, or confirms what is there already; a definition that differs is
-    then refused with 428. A horizon beyond the default and beyond what the trigger has needs the
-    grant `policy`.
+    then refused with 428. A horizon beyond the one that holds needs the grant `policy`: that of the
+    trigger; of a new one the default, or a lower one that the last of that name was deleted with.
     """
     call.require(GrantKind.AUTHOR, tenant_id, act="put a trigger")
     check_name("name", name)
@@ -157,37 +155,36 @@ def _put_anew(call: Call, tenant: TenantRecord, name: str, body: TriggerSpec) ->
     stored, current = _stored(call, tenant_id, name)
     if stored is not None:
         check_mark(call, "trigger", mark=stored.trigger_id)
-    horizon_s, source = wanted_horizon(call, tenant_id, body, current)
+    horizon = wanted_horizon(call, tenant_id, name, body=body, current=current)
     definition = definition_of(
-        body, smear_s=tenant.smear_s, catchup_horizon_s=horizon_s, horizon_source=source
+        body,
+        smear_s=tenant.smear_s,
+        catchup_horizon_s=horizon.seconds,
+        horizon_source=horizon.source,
     )
     _check_payload(body, current)
     try:
         probed_recurrence(definition, tenant_id=tenant_id, name=name, now_us=call.now_us())
     except InvalidRecurrence as refused:
         raise invalid(*refusal_text(refused)) from None
-    return _put(_as_judged(call, stored, horizon_s), tenant_id, name, definition)
-
-
-def _as_judged(call: Call, stored: TriggerRecord | None, horizon_s: int) -> Call:
-    """A horizon that only what is there justifies goes on that very revision, also under `*`."""
-    if not call.match.anything or stored is None or horizon_s <= HORIZON_S_DEFAULT:
-        return call
-    return replace(call, match=Match(revision=stored.revision))
-
-
-def _put(call: Call, tenant_id: str, name: str, definition: TriggerDefinition) -> ChangeResult:
     change = PutTrigger(
         tenant_id=tenant_id,
         name=name,
         definition=definition,
+        held_horizon_s=horizon.held_s,
         expected_revision=call.expected_revision if call.match.is_given else 0,
         must_exist=call.match.anything,
     )
+    return _put(call, change)
+
+
+def _put(call: Call, change: PutTrigger) -> ChangeResult:
+    tenant_id, name, definition = change.tenant_id, change.name, change.definition
     try:
         (result,) = call.apply(change)
     except ChangeRefused as refused:
-        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+        reasons = {(each.kind, each.field) for each in refused.details}
+        if call.match.is_given or reasons != {(ProblemKind.STALE, "revision")}:
             raise _with_proof(call, tenant_id, definition.target_id, refused) from None
         # There is one already: confirm it where it says the same, which changes nothing.
         (result,) = call.apply(

@@ -45,6 +45,13 @@ FROM trigger WHERE tenant_id = ? AND name = ? AND state <> 'deleted';
 -- name: registry_generation
 SELECT count(*) FROM trigger WHERE tenant_id = ? AND name = ?;
 
+-- name: registry_horizon
+SELECT t.state, v.catchup_horizon_s, v.horizon_source
+FROM trigger AS t
+JOIN trigger_version AS v
+  ON v.tenant_id = t.tenant_id AND v.trigger_id = t.trigger_id AND v.version = t.current_version
+WHERE t.tenant_id = ? AND t.trigger_id = ?;
+
 -- name: registry_live_count
 SELECT live_triggers, quota_triggers FROM tenant WHERE tenant_id = ?;
 
