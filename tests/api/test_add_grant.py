@@ -19,6 +19,7 @@ class TestAddGrant(WriteLadder):
     unknown_params: ClassVar[dict[str, Any]] = {"tenant": "nobody"}
     other_params: ClassVar[dict[str, Any]] = {"tenant": OTHER}
     action = "grant_added"
+    unrevised = "a grant is held or not: it has no revision"
     stale = None
 
     def prepare(self, api: Api) -> None:

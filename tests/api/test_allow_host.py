@@ -20,6 +20,7 @@ class TestAllowHost(WriteLadder):
     unknown_params: ClassVar[dict[str, Any]] = {"tenant": "nobody"}
     other: ClassVar[dict[str, Any]] = {"note": "theirs"}
     action = "host_allowed"
+    unrevised = "a host is vouched for or not: it has no revision"
     stale = None
 
 

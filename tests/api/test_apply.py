@@ -93,6 +93,7 @@ class TestApply(WriteLadder):
     required = ("manifests",)
     other: ClassVar[dict[str, Any]] = {"prune": True}
     action = "trigger_created"
+    revised = "/v1/tenants/{tenant}/triggers/nightly"
     event = "TriggerChanged"
     stale = None
 

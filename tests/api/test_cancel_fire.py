@@ -26,6 +26,7 @@ class TestCancelFire(WriteLadder):
     unknown_path = f"/v1/fires/{FireKey(TENANT, JOB_ID, from_text(START), 2)}:cancel"
     other: ClassVar[dict[str, Any]] = {"note": "another"}
     action = "fire_cancelled"
+    unrevised = "a fire has no revision: its state says how far it is"
     stale = None
 
     def prepare(self, api: Api) -> None:

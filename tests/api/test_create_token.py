@@ -24,6 +24,7 @@ class TestCreateToken(WriteLadder):
     required = ("principal",)
     other: ClassVar[dict[str, Any]] = {"principal": "cd"}
     action = "token_created"
+    unrevised = "a token has no revision: it is made once, and never edited"
     stale = None
 
     def test_repeated_key_has_one_effect(self, api: Api) -> None:

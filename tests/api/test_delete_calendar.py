@@ -16,6 +16,7 @@ class TestDeleteCalendar(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/calendars/nothing"
     other: ClassVar[dict[str, Any]] = {"why": "no reader"}
     action = "calendar_deleted"
+    unrevised = "nothing is left of it"
 
     def prepare(self, api: Api) -> None:
         api.json("PUT", PATH, {"dates": ["2026-05-01"]})

@@ -16,6 +16,7 @@ class TestDeletePayloadKey(WriteLadder):
     unknown_path = "/v1/tenants/nobody/payload-key:delete"
     other: ClassVar[dict[str, Any]] = {"why": "no reader"}
     action = "payload_key_deleted"
+    unrevised = "a key has no revision"
     stale = None
 
 

@@ -16,6 +16,7 @@ class TestDeleteTarget(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/targets/nothing"
     other: ClassVar[dict[str, Any]] = {"why": "no reader"}
     action = "target_deleted"
+    unrevised = "nothing is left of it"
 
     def prepare(self, api: Api) -> None:
         api.json("PUT", PATH, {"url": HOOK})

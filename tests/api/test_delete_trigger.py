@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from ports.principals import GrantKind
 from scheduling.instants import from_text
+from scheduling.keys import trigger_id_of
 from tests.support.api import TENANT, Api, a_trigger_body, problem
 from tests.support.ladder import WriteLadder
 
@@ -17,10 +18,19 @@ class TestDeleteTrigger(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/triggers/nothing"
     other_params: ClassVar[dict[str, Any]] = {"note": "on second thoughts"}
     action = "trigger_deleted"
+    revised = "/v1/tenants/{tenant}/triggers/digest"
     event = "TriggerChanged"
 
     def prepare(self, api: Api) -> None:
         api.json("PUT", PATH, a_trigger_body())
+
+    def revision(self, api: Api) -> int:
+        """Of a deleted one, whose name finds nothing any more."""
+        trigger_id = trigger_id_of(TENANT, "digest", generation=0)
+        (trigger,) = api.services.store.registry.find_triggers(
+            trigger_id, tenant_id=TENANT, deleted=True
+        )
+        return trigger.revision
 
 
 def test_delete_ends_it_and_keeps_its_rows(api: Api) -> None:

@@ -17,6 +17,7 @@ class TestDisallowHost(WriteLadder):
     unknown_path = "/v1/allowed-hosts/other.example"
     other_params: ClassVar[dict[str, Any]] = {"note": "sold"}
     action = "host_disallowed"
+    unrevised = "a host is vouched for or not: it has no revision"
     stale = None
 
     def prepare(self, api: Api) -> None:

@@ -159,6 +159,28 @@ def test_ladder_of_a_route_has_all_ten_steps_or_says_why_not(
         assert "unknown id" in climbed_steps, f"{name}: name an unknown id"
 
 
+def _shows_a_revision(operation: dict[str, Any]) -> bool:
+    """Whether an answer of success tells the revision that its subject has now."""
+    for status, answer in operation["responses"].items():
+        for each in answer.get("content", {}).values() if status.startswith("2") else ():
+            name = each["schema"].get("$ref", "").rpartition("/")[2]
+            if "revision" in _DOCUMENT["components"]["schemas"].get(name, {}).get("properties", ()):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(_operations()))
+def test_ladder_of_a_change_that_tells_a_revision_sees_it_rise(
+    name: str, ladders: list[type[ReadLadder]]
+) -> None:
+    route = next(each for each in _ROUTES if _name(each) == name)
+    for ladder in ladders:
+        if not _climbs(ladder, route) or not issubclass(ladder, WriteLadder):
+            continue
+        assert (ladder.revised is None) is bool(ladder.unrevised), ladder.__name__
+        assert ladder.revised or not _shows_a_revision(_operations()[name]), ladder.__name__
+
+
 def test_every_route_of_the_document_is_served_by_a_router() -> None:
     assert set(_operations()) == {_name(route) for route in _ROUTES}
 

@@ -21,6 +21,7 @@ class TestPauseTrigger(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/triggers/nothing:pause"
     other: ClassVar[dict[str, Any]] = {"note": "for good"}
     action = "trigger_paused"
+    revised = "/v1/tenants/{tenant}/triggers/digest"
     event = "TriggerChanged"
 
     def prepare(self, api: Api) -> None:

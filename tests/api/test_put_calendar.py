@@ -22,6 +22,7 @@ class TestPutCalendar(WriteLadder):
     unknown_path = "/v1/tenants/nobody/calendars/works"
     other: ClassVar[dict[str, Any]] = {"dates": ["2026-05-02"]}
     action = "calendar_put"
+    revised = path
     creates = True
 
 

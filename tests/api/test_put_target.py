@@ -23,6 +23,7 @@ class TestPutTarget(WriteLadder):
     required = ("url",)
     other: ClassVar[dict[str, Any]] = {"timeout_s": 6}
     action = "target_put"
+    revised = path
     creates = True
 
 

@@ -21,6 +21,7 @@ class TestPutTenant(WriteLadder):
     is_platform_wide = True
     other: ClassVar[dict[str, Any]] = {"smear_s": 60}
     action = "tenant_put"
+    revised = path
     creates = True
 
     def test_unknown_id_is_404(self, api: Api) -> None:

@@ -22,6 +22,7 @@ class TestPutTrigger(WriteLadder):
     required = ("schedule", "zone", "target")
     other: ClassVar[dict[str, Any]] = {"zone": "Europe/Paris"}
     action = "trigger_created"
+    revised = "/v1/tenants/{tenant}/triggers/digest"
     event = "TriggerChanged"
     stale = '"t0123456789abcdef0123.7"'
     creates = True

@@ -17,6 +17,7 @@ class TestRemoveGrant(WriteLadder):
     unknown_path = "/v1/principals/nobody/grants/author"
     other_params: ClassVar[dict[str, Any]] = {"tenant": OTHER}
     action = "grant_removed"
+    unrevised = "a grant is held or not: it has no revision"
     stale = None
 
     def prepare(self, api: Api) -> None:

@@ -21,6 +21,7 @@ class TestResumeTrigger(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/triggers/nothing:resume"
     other: ClassVar[dict[str, Any]] = {"policy": "drop"}
     action = "trigger_resumed"
+    revised = "/v1/tenants/{tenant}/triggers/digest"
     event = "TriggerChanged"
 
     def prepare(self, api: Api) -> None:

@@ -14,6 +14,7 @@ class TestRevokeToken(WriteLadder):
     unknown_path = "/v1/tokens/k000000000000:revoke"
     other: ClassVar[dict[str, Any]] = {"why": "no reader"}
     action = "token_revoked"
+    unrevised = "a token has no revision: it is revoked once, for good"
     stale = None
     path = "/v1/tokens/{token}:revoke"
 

@@ -21,6 +21,7 @@ class TestRunTrigger(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/triggers/nothing:run"
     other: ClassVar[dict[str, Any]] = {"force": True}
     action = "trigger_run"
+    unrevised = "a run is a fire of its own, and leaves the trigger as it is"
 
     def prepare(self, api: Api) -> None:
         api.json("PUT", TRIGGER, a_trigger_body())

@@ -21,6 +21,7 @@ class TestSetHorizon(WriteLadder):
     required = ("horizon",)
     other: ClassVar[dict[str, Any]] = {"horizon": "7h"}
     action = "trigger_edited"
+    revised = "/v1/tenants/{tenant}/triggers/digest"
     event = "TriggerChanged"
 
     def prepare(self, api: Api) -> None:

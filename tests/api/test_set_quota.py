@@ -20,6 +20,7 @@ class TestSetQuota(WriteLadder):
     unknown_path = "/v1/tenants/nobody/quota"
     other: ClassVar[dict[str, Any]] = {"quota_triggers": 8}
     action = "tenant_put"
+    revised = "/v1/tenants/{tenant}"
 
 
 def test_quota_left_out_stays(api: Api) -> None:

@@ -101,6 +101,7 @@ class TestVerifyTarget(WriteLadder):
     unknown_path = "/v1/tenants/{tenant}/targets/nothing:verify"
     other: ClassVar[dict[str, str]] = {"why": "no reader"}
     action = "target_ownership"
+    revised = "/v1/tenants/{tenant}/targets/hook"
     stale = None
 
     @pytest.fixture(autouse=True)

@@ -36,7 +36,10 @@ STEPS: Final[dict[Step, tuple[str, ...]]] = {
         "test_repeated_key_has_one_effect",
         "test_repeated_key_with_another_body_is_422",
     ),
-    "side effects": ("test_side_effects_are_audit_and_event",),
+    "side effects": (
+        "test_side_effects_are_audit_and_event",
+        "test_revision_rises_by_one_and_no_more_by_a_repeat",
+    ),
 }
 """The ten steps of every verb, by the tests that climb them."""
 
@@ -168,6 +171,8 @@ class WriteLadder(ReadLadder):
     event:         of the outbox, where there is one
     stale:         an ETag of another revision; None where it takes none
     creates:       whether it may make what its path names, so that it takes If-None-Match
+    revised:       the path of the subject, which shows its revision
+    unrevised:     why no revision rises; this or `revised` has to be given
     """
 
     other: ClassVar[dict[str, Any]] = {}
@@ -176,6 +181,8 @@ class WriteLadder(ReadLadder):
     event: ClassVar[str | None] = None
     stale: ClassVar[str | None] = '"999"'
     creates: ClassVar[bool] = False
+    revised: ClassVar[str | None] = None
+    unrevised: ClassVar[str | None] = None
 
     @classmethod
     def reasons(cls) -> dict[Step, str]:
@@ -262,6 +269,23 @@ class WriteLadder(ReadLadder):
         assert entry.at_us == api.now_us
         new = [event.event for event in api.outbox()[events:]]
         assert new == ([self.event] if self.event else [])
+
+    def revision(self, api: Api) -> int:
+        """The subject's, 0 where it does not exist."""
+        assert self.revised is not None
+        answer = api.call("GET", self.revised.replace("{tenant}", TENANT))
+        return 0 if answer.status_code == 404 else int(answer.json()["revision"])
+
+    def test_revision_rises_by_one_and_no_more_by_a_repeat(self, api: Api) -> None:
+        assert (self.revised is None) is bool(self.unrevised), "say which revision, or why none"
+        if self.revised is None:
+            return
+        self.prepare(api)
+        before = self.revision(api)
+        for _ in ("first", "repeat"):
+            answer = self.call(api, headers={"Idempotency-Key": "once"})
+            assert answer.status_code == self.status, answer.text
+            assert self.revision(api) == before + 1
 
 
 __all__ = ["OTHER", "STEPS", "ReadLadder", "Step", "WriteLadder"]
