@@ -60,12 +60,12 @@ def api(
     log_json: bool,
     data: Path,
 ) -> None:
-    """Serve the API of a data folder that another process decides and delivers for.
+    """Serve the API alone, beside an `up` or without one.
 
     `punctual up` serves the API itself, and most installations need nothing else. This one is for
-    an API beside it: on another address, with parts of it in processes of their own, or to look
-    and define while no `up` runs. Nothing fires by this alone; stopping it stops new definitions
-    and reports of outcomes through it, and nothing else.
+    an API on another address, for parts of it in processes of their own, or to look and define
+    while no `up` runs. It decides and sends nothing; stopping it stops new definitions through it,
+    and nothing else.
     """
     stop = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):

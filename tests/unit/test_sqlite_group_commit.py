@@ -15,7 +15,7 @@ import pytest
 from adapters.sqlite_database import SqliteDatabase
 from control_api.exposition import Exposition
 from ports import metrics
-from ports.errors import StoreConflict, StoreUnavailable
+from ports.errors import StoreConflict, StoreFull, StoreUnavailable
 from scheduling.limits import GROUP_CALLS_MAX
 from tests.support.grouped_calls import CountingDatabase, Group
 from tests.support.metrics_page import values_of
@@ -155,7 +155,7 @@ def test_call_that_fails_is_undone_alone(
 @pytest.mark.parametrize(
     ("fails", "error"),
     [
-        pytest.param(_filling_the_disk, StoreUnavailable, id="disk-full"),
+        pytest.param(_filling_the_disk, StoreFull, id="disk-full"),
         pytest.param(_answering_nobody, StoreConflict, id="at-the-commit"),
     ],
 )
