@@ -5,6 +5,7 @@ A way says the same to the service and reads the same of it, in rows of its own 
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -55,14 +56,17 @@ class Wish(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What became of an instant, or of several that share it."""
+    """What became of an instant, or of several through `through_us` that share it."""
 
+    trigger: str
     scheduled_us: int
     due_us: int
     first_dispatched_us: int | None
     lane: Lane
     state: FireState
     cause: Cause | None
+    into_us: int | None
+    through_us: int | None
     instant_count: int
 
 
@@ -71,7 +75,10 @@ class Refused(Exception):
 
 
 class Way(Protocol):
-    """What people and targets say to a service, and what they ask."""
+    """What people of a tenant and its targets say to a service, and what they ask."""
+
+    def of(self, tenant_id: str) -> "Way":
+        """The same service for another tenant, with a target of its own."""
 
     def put(self, name: str, wish: Wish) -> None:
         """Create or edit. Raises Refused."""
@@ -88,8 +95,8 @@ class Way(Protocol):
     def next_us(self, name: str) -> list[int]:
         """The next instants as far as they are told, one at least."""
 
-    def fates(self, name: str) -> list[Fate]:
-        """All that was decided of a trigger, oldest first."""
+    def fates(self, name: str | None = None) -> list[Fate]:
+        """All that was decided of a trigger, or of every one that there ever was, oldest first."""
 
 
 @dataclass(slots=True)
@@ -97,9 +104,13 @@ class RegistryWay:
     """As the ports take it."""
 
     service: Service
+    tenant_id: str = TENANT
 
     def __post_init__(self) -> None:
-        self.service.apply(a_tenant(), a_target())
+        self.service.apply(a_tenant(self.tenant_id), a_target(self.tenant_id))
+
+    def of(self, tenant_id: str) -> "RegistryWay":
+        return RegistryWay(self.service, tenant_id)
 
     def put(self, name: str, wish: Wish) -> None:
         horizon = {} if wish.horizon_s is None else {"catchup_horizon_s": wish.horizon_s}
@@ -111,36 +122,43 @@ class RegistryWay:
             starts_us=None if wish.starts_at is None else from_text(wish.starts_at),
             **horizon,
         )
-        self._apply(PutTrigger(tenant_id=TENANT, name=name, definition=definition))
+        self._apply(PutTrigger(tenant_id=self.tenant_id, name=name, definition=definition))
 
     def pause(self, name: str) -> None:
-        self._apply(PauseTrigger(tenant_id=TENANT, name=name))
+        self._apply(PauseTrigger(tenant_id=self.tenant_id, name=name))
 
     def resume(self, name: str) -> None:
-        self._apply(ResumeTrigger(tenant_id=TENANT, name=name))
+        self._apply(ResumeTrigger(tenant_id=self.tenant_id, name=name))
 
     def delete(self, name: str) -> None:
-        self._apply(DeleteTrigger(tenant_id=TENANT, name=name))
+        self._apply(DeleteTrigger(tenant_id=self.tenant_id, name=name))
 
     def names(self) -> list[str]:
-        return [each.name for each in self.service.store.registry.triggers(TENANT, limit=100)]
+        return [
+            each.name for each in self.service.store.registry.triggers(self.tenant_id, limit=100)
+        ]
 
     def next_us(self, name: str) -> list[int]:
-        (trigger,) = self.service.store.registry.find_triggers(name, tenant_id=TENANT)
+        (trigger,) = self.service.store.registry.find_triggers(name, tenant_id=self.tenant_id)
         return [] if trigger.next_due_us is None else [trigger.next_due_us]
 
-    def fates(self, name: str) -> list[Fate]:
+    def fates(self, name: str | None = None) -> list[Fate]:
+        rows = self.service.store.history.fires(tenant_id=self.tenant_id, limit=10_000)
         return [
             Fate(
+                row.trigger_name,
                 row.key.scheduled_us,
                 row.due_us,
                 row.first_dispatched_us,
                 row.lane,
                 row.state,
                 row.cause,
+                row.coalesced_into_us,
+                row.through_us,
                 row.instant_count,
             )
-            for row in self.service.fires(name)
+            for row in reversed(rows)
+            if name in (None, row.trigger_name)
         ]
 
     def _apply(self, change: Change) -> None:
@@ -155,6 +173,7 @@ class ApiWay:
     """As people send it: the application over the same store and the service's true clock."""
 
     service: Service
+    tenant_id: str = TENANT
     token: str = field(init=False)
     client: TestClient | None = None
     stops: ExitStack = field(default_factory=ExitStack)
@@ -163,8 +182,18 @@ class ApiWay:
         self.token = _all_powerful(self.service)
         self.service.tell = self._tell
         self.start()
-        self._ask("PUT", f"/v1/tenants/{TENANT}", {})
-        self._ask("PUT", f"/v1/tenants/{TENANT}/targets/{TARGET}", {"url": HOOK})
+        self._begin()
+
+    def of(self, tenant_id: str) -> "ApiWay":
+        """Of the process of now."""
+        other = copy(self)
+        other.tenant_id = tenant_id
+        other._begin()
+        return other
+
+    def _begin(self) -> None:
+        self._ask("PUT", f"/v1/tenants/{self.tenant_id}", {})
+        self._ask("PUT", f"/v1/tenants/{self.tenant_id}/targets/{TARGET}", {"url": HOOK})
 
     def start(self) -> None:
         """Serve it, by a process that knows nothing of one before."""
@@ -208,15 +237,17 @@ class ApiWay:
         self._ask("DELETE", self._path(name))
 
     def names(self) -> list[str]:
-        found = self._ask("GET", "/v1/triggers", params={"tenant": TENANT})
+        found = self._ask("GET", "/v1/triggers", params={"tenant": self.tenant_id})
         return [each["name"] for each in found["items"]]
 
     def next_us(self, name: str) -> list[int]:
         told = self._ask("GET", self._path(name) + "/upcoming", params={"count": 3})
         return [from_text(each["scheduled_instant"]) for each in told["items"]]
 
-    def fates(self, name: str) -> list[Fate]:
-        asked: dict[str, Any] = {"tenant": TENANT, "trigger": name, "limit": PAGE_ROWS}
+    def fates(self, name: str | None = None) -> list[Fate]:
+        asked: dict[str, Any] = {"tenant": self.tenant_id, "limit": PAGE_ROWS}
+        if name is not None:
+            asked["trigger"] = name
         found: list[Fate] = []
         while True:
             page = self._ask("GET", "/v1/fires", params=asked)
@@ -233,7 +264,7 @@ class ApiWay:
         assert taken["fire_key"] == str(report.key)
 
     def _path(self, name: str) -> str:
-        return f"/v1/tenants/{TENANT}/triggers/{name}"
+        return f"/v1/tenants/{self.tenant_id}/triggers/{name}"
 
     def _ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
         answer = self._send(method, path, json=body, **more)
@@ -252,16 +283,23 @@ WAYS: Final[dict[str, Callable[[Service], Way]]] = {"registry": RegistryWay, "ap
 
 
 def _fate(row: dict[str, Any]) -> Fate:
-    sent, cause = row["first_dispatched_at"], row["cause"]
+    cause = row["cause"]
     return Fate(
+        row["trigger"],
         from_text(row["scheduled_instant"]),
         from_text(row["due_at"]),
-        None if sent is None else from_text(sent),
+        _optional_us(row["first_dispatched_at"]),
         Lane(row["lane"]),
         FireState(row["state"]),
         None if cause is None else Cause(cause),
+        _optional_us(row["coalesced_into"]),
+        _optional_us(row["through_instant"]),
         row["instant_count"],
     )
+
+
+def _optional_us(text: str | None) -> int | None:
+    return None if text is None else from_text(text)
 
 
 @dataclass(slots=True)
