@@ -230,9 +230,10 @@ def _check_payload(body: TriggerSpec, current: TriggerDefinition | None) -> None
 
 
 def _check_pause(body: TriggerSpec) -> None:
-    given = {"paused", "pause_note", "resume_rule"} & body.model_fields_set
+    keys = {"paused": "paused", "pause_note": "pause_note", "resume_rule": "resume"}
+    given = [key for field, key in keys.items() if field in body.model_fields_set]
     if not given:
         return
     detail = "pausing is an act of its own: POST .../{name}:pause or :resume"
-    fields = [FieldProblem(field, detail) for field in sorted(given)]
-    raise ApiProblem(422, "invalid", f"{sorted(given)[0]}: {detail}", fields=fields)
+    fields = [FieldProblem(field, detail) for field in given]
+    raise ApiProblem(422, "invalid", f"{given[0]}: {detail}", fields=fields)

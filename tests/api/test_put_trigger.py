@@ -121,6 +121,7 @@ def test_put_without_a_payload_that_is_there_is_refused(api: Api) -> None:
         ({"cron": "* * * * *"}, "cron", "did you mean `schedule`"),
         ({"smear_s": -1}, "smear_s", "at least 0"),
         ({"paused": True}, "paused", ":pause"),
+        ({"resume": "skip"}, "resume", ":resume"),
         ({"exclude": ["2026-02-30"]}, "exclude", "calendar"),
         ({"max_fires": "3"}, "max_fires", "whole number"),
         ({"payload": "x" * 70_000}, "payload", "limit"),
