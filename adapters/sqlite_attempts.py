@@ -13,8 +13,14 @@ from ports import metrics
 from ports.records import FinishResult, LaneMessage
 from scheduling.instants import SECOND_US
 from scheduling.keys import FireKey, attempt_seed
-from scheduling.limits import UNTRIED_WAIT_US
-from scheduling.retry import AttemptResult, NextStep, RetryPolicy, after_attempt, retry_end_us
+from scheduling.retry import (
+    AttemptResult,
+    NextStep,
+    RetryPolicy,
+    after_attempt,
+    retry_end_us,
+    untried_wait_us,
+)
 from scheduling.vocabulary import FireState, HeldReason, Lane, TransportResult
 
 # States without a run behind them: the slot is free again.
@@ -118,7 +124,7 @@ def _take_back(
     now_us: int,
 ) -> FinishResult:
     """Undo the claim of an attempt that was not made, and hold the fire for a little while."""
-    sql, version = context.sql, found[3]
+    sql, version, due_us = context.sql, found[3], found[4]
     taken = connection.execute(
         sql["ledger_take_attempt_back"], (*key, n, claimed_until_us)
     ).fetchone()
@@ -127,7 +133,7 @@ def _take_back(
     facts = context.versions.facts(connection, (key.tenant_id, key.trigger_id, version))
     run_until_us = taken[0] + facts.run_timeout_us
     connection.execute(sql["slot_unstart_run"], (*key, run_until_us))
-    not_before_us = now_us + UNTRIED_WAIT_US
+    not_before_us = now_us + untried_wait_us(now_us - due_us)
     connection.execute(sql["ledger_put_back"], (not_before_us, now_us, *key))
     if key.sequence == 0:
         connection.execute(sql["due_restore_pending"], key._asdict())

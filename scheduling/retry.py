@@ -2,7 +2,12 @@
 
 from typing import Final, NamedTuple
 
-from scheduling.limits import RETRY_BASE_US, RETRY_CAP_US
+from scheduling.limits import (
+    RETRY_BASE_US,
+    RETRY_CAP_US,
+    UNTRIED_WAIT_US_MAX,
+    UNTRIED_WAIT_US_MIN,
+)
 from scheduling.vocabulary import FireState, Lane, MissedPolicy, TransportResult
 
 _RETRIED_STATUSES = frozenset({408, 425, 429})
@@ -95,3 +100,11 @@ def backoff_us(n: int, seed: int) -> int:
     """
     ceiling_us = min(RETRY_CAP_US, RETRY_BASE_US << min(n - 1, 20))
     return seed % (ceiling_us + 1)
+
+
+def untried_wait_us(late_us: int) -> int:
+    """How long a fire is held that could not be tried: a quarter of how late it is, 2 s to 30 s.
+
+    Without jitter, so that fires which meet one lack together keep their order.
+    """
+    return min(max(late_us // 4, UNTRIED_WAIT_US_MIN), UNTRIED_WAIT_US_MAX)

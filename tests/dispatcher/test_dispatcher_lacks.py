@@ -128,6 +128,22 @@ def test_lacks_are_told_at_first_and_then_together() -> None:
     assert [line["lacks"] for line in logs] == [{"files": 1}, {"files": 1, "memory": 2}]
 
 
+@pytest.mark.parametrize(
+    ("lack", "rests"),
+    [
+        *(pytest.param(lack, True, id=lack) for lack in ("files", "memory", "threads")),
+        *(
+            pytest.param(lack, False, id=lack)
+            for lack in ("ports", "network", "resolver", "connections", "token")
+        ),
+    ],
+)
+def test_rest_is_from_what_every_attempt_needs(lack: str, rests: bool) -> None:
+    lacks = Lacks(_Clock())
+    lacks.note(DeliveryResult(TransportResult.UNTRIED, lack=lack, error="x"))
+    assert (lacks.rest_s() > 0) is rests
+
+
 def test_rest_is_counted_from_the_last_lack() -> None:
     clock = _Clock()
     lacks = Lacks(clock)

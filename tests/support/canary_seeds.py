@@ -363,6 +363,9 @@ def read_everything(run: CanaryRun, backup: Path) -> None:
         run.ask(name, "GET", path, place=f"shown/{name}")
     for fire in run.ask("fires", "GET", shown["fires"], place="shown/fires")["items"]:
         run.ask("fire", "GET", f"/v1/fires/{fire['fire_key']}", place="shown/fire")
+        if fire["state"] == "failed":
+            path = f"{PREFIX}/triggers/{fire['trigger']}/why?instant={fire['scheduled_instant']}"
+            run.ask("why", "GET", path, place="shown/why")
     for name in (*(f"put-{how}" for how in HOWS), "applied", "filed", "manifest"):
         path = f"{PREFIX}/triggers/{name}"
         run.ask("trigger", "GET", path, place="shown/trigger")

@@ -17,6 +17,7 @@ from scheduling.retry import (
     backoff_us,
     exhausted_state,
     retry_end_us,
+    untried_wait_us,
 )
 from scheduling.vocabulary import FireState, Lane, MissedPolicy, TransportResult
 
@@ -166,3 +167,10 @@ def test_backoff_jitter_is_full_and_reaches_both_ends(n: int, ceiling_us: int) -
     assert backoff_us(n, ceiling_us + 1) == 0
     waits = [backoff_us(n, attempt_seed(FireKey("acme", "t1", at), n)) for at in range(2_000)]
     assert 0.47 * ceiling_us < sum(waits) / len(waits) < 0.53 * ceiling_us
+
+
+@pytest.mark.parametrize(
+    ("late_s", "wait_s"), [(-1, 2), (0, 2), (8, 2), (10, 2.5), (120, 30), (9_000, 30)]
+)
+def test_untried_fire_waits_the_longer_the_later_it_is(late_s: int, wait_s: float) -> None:
+    assert untried_wait_us(late_s * 1_000_000) == wait_s * 1_000_000

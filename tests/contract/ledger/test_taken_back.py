@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from ports.records import FinishRequest, FinishResult, LaneMessage
-from scheduling.limits import UNTRIED_WAIT_US
+from scheduling.limits import UNTRIED_WAIT_US_MIN
 from scheduling.retry import AttemptResult
 from scheduling.vocabulary import (
     Cause,
@@ -22,7 +22,7 @@ from tests.support.store_builders import at
 
 UNTRIED = AttemptResult(TransportResult.UNTRIED, error="no files")
 HOURLY = ("0 * * * *",)
-WAIT_S = UNTRIED_WAIT_US / 1_000_000
+WAIT_S = UNTRIED_WAIT_US_MIN / 1_000_000
 
 
 def _put_back(crank: HandCrank, messages: Iterable[LaneMessage]) -> list[FinishResult]:
@@ -43,7 +43,7 @@ def test_untried_fire_is_held_as_if_it_had_never_been_claimed(crank: HandCrank) 
     ]
     fire = crank.fire(3_600)
     assert (fire.state, fire.held_reason) == (FireState.HELD, HeldReason.NO_RESOURCES)
-    assert fire.not_before_us == at(3_600) + UNTRIED_WAIT_US
+    assert fire.not_before_us == at(3_600) + UNTRIED_WAIT_US_MIN
     assert (fire.attempts, fire.next_attempt_n, fire.first_dispatched_us) == (0, 1, None)
     assert crank.store.history.attempts(fire.key) == []
     assert crank.store.history.oldest_undispatched_due_us() == at(3_600)
@@ -66,12 +66,20 @@ def test_untried_fire_is_tried_when_its_time_comes(crank: HandCrank) -> None:
 def test_untried_as_often_as_you_like_costs_no_try(crank: HandCrank) -> None:
     crank.put(recurrence=HOURLY, attempt_budget=1)
     messages = crank.commit_at(3_600)
-    for turn in range(1, 8):
+    for _ in range(7):
         _put_back(crank, messages)
-        crank.to(3_600 + turn * WAIT_S)
+        crank.now_us = crank.fire(3_600).not_before_us or 0
         messages = crank.sweep()
     crank.attempt(messages)
     assert (crank.fire(3_600).state, crank.fire(3_600).attempts) == (FireState.ACCEPTED, 1)
+
+
+def test_untried_fire_that_is_late_waits_longer(crank: HandCrank) -> None:
+    crank.put(recurrence=HOURLY)
+    messages = crank.commit_at(3_600)
+    crank.to(3_640)
+    _put_back(crank, messages)
+    assert crank.fire(3_600).not_before_us == at(3_650)
 
 
 def test_untried_result_that_is_repeated_leaves_the_next_claim_alone(crank: HandCrank) -> None:
@@ -158,7 +166,7 @@ def test_untried_catch_up_fire_may_be_absorbed_again(crank: HandCrank, peek: Sto
     assert pending[0].pending_catch_up_us == at(3_600)
     _put_back(crank, crank.publish(crank.release()))
     assert [row.pending_catch_up_us for row in peek.due_index()] == [at(3_600)]
-    crank.to(3_600 + 1_803)
+    crank.to(3_600 + 1_830)
     assert crank.sweep() == []  # back to its lane's rate
     assert crank.fire(3_600).held_reason is HeldReason.LANE_RATE
     crank.attempt(crank.release(), result=OK)
