@@ -65,7 +65,8 @@ field at fault with its own sentence. Nothing was changed, unless it says otherw
 **Lists** come in pages of at most `limit` ({limits.PAGE_ROWS_DEFAULT}, up to
 {limits.PAGE_ROWS_MAX:,}): `cursor` of one page asks for the next, with the same filters; null is
 the end. It holds its place while rows are added: what was there is told once, and what was added
-behind the place is told too. Another list's cursor is 400.
+behind the place is told too. Another list's cursor is 400. Without `tenant` a list is of all
+tenants, for whoever may read the platform, or of the only one that its caller may read.
 
 **Limits of callers.** Without a token {limits.ANONYMOUS_REQUESTS_PER_MINUTE} requests a minute and
 address; {limits.REFUSED_TOKENS_PER_MINUTE} refused tokens a minute and address;

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from ports.principals import GrantKind
 
-Scope = Literal["tenant", "named", "platform", "own", "attempt", "open"]
+Scope = Literal["tenant", "named", "listed", "platform", "own", "attempt", "open"]
 Route = tuple[str, str]  # method, path
 
 
@@ -31,6 +31,8 @@ SCOPES: Final[dict[Scope, str]] = {
     "tenant": "on the tenant of the path, body or key, or on the platform",
     "named": "on the tenant that the request names, or on the platform; where it names none, on "
     "the platform",
+    "listed": "on the tenant that the request names, or on the platform; where it names none, on "
+    "the platform for all, or on one tenant alone for that one",
     "platform": "on the platform",
     "own": "any valid token; it is shown what its principal may read",
     "attempt": "the token that came with an attempt, and no other",
@@ -71,7 +73,7 @@ NEEDS: Final[dict[Route, Need]] = {
     ("GET", _CALENDAR): Need(_READ, "tenant"),
     ("PUT", _CALENDAR): Need(_AUTHOR, "tenant"),
     ("DELETE", _CALENDAR): Need(_AUTHOR, "tenant"),
-    ("GET", "/v1/triggers"): Need(_READ, "named", "with `name` it finds what the caller may read"),
+    ("GET", "/v1/triggers"): Need(_READ, "listed", "with `name` it finds what the caller may read"),
     ("GET", _TRIGGER): Need(_READ, "tenant"),
     ("PUT", _TRIGGER): Need(_AUTHOR, "tenant", _LONGER),
     ("DELETE", _TRIGGER): Need(_AUTHOR, "tenant"),
@@ -81,15 +83,15 @@ NEEDS: Final[dict[Route, Need]] = {
     ("PUT", _TRIGGER + "/horizon"): Need(_POLICY, "tenant"),
     ("POST", "/v1/preview"): Need((), "own", "`read` on a tenant that it names"),
     ("POST", "/v1/apply"): Need(_AUTHOR, "tenant", _APPLIED),
-    ("GET", "/v1/fires"): Need(_READ, "named"),
+    ("GET", "/v1/fires"): Need(_READ, "listed"),
     ("GET", _FIRE): Need(_READ, "tenant"),
     ("POST", _FIRE + ":cancel"): Need(_STOP, "tenant"),
     ("GET", _TRIGGER + "/why"): Need(_READ, "tenant"),
     ("GET", _TRIGGER + "/upcoming"): Need(_READ, "tenant"),
     ("GET", _TENANT + "/upcoming"): Need(_READ, "tenant"),
-    ("GET", "/v1/backlog"): Need(_READ, "named"),
+    ("GET", "/v1/backlog"): Need(_READ, "listed"),
     ("GET", _TENANT + "/hot-seconds"): Need(_READ, "tenant"),
-    ("GET", "/v1/events"): Need(_READ, "named"),
+    ("GET", "/v1/events"): Need(_READ, "listed"),
     ("GET", "/v1/tokens"): Need(_OPERATOR, "platform"),
     ("POST", "/v1/tokens"): Need(_OPERATOR, "named", _OF_HOLDER),
     ("POST", "/v1/tokens/{token_id}:revoke"): Need(_OPERATOR, "platform"),
@@ -99,7 +101,7 @@ NEEDS: Final[dict[Route, Need]] = {
     ("GET", "/v1/allowed-hosts"): Need(_OPERATOR, "platform"),
     ("PUT", _HOST): Need(_OPERATOR, "named"),
     ("DELETE", _HOST): Need(_OPERATOR, "named"),
-    ("GET", "/v1/audit"): Need((GrantKind.AUDITOR,), "named"),
+    ("GET", "/v1/audit"): Need((GrantKind.AUDITOR,), "listed"),
     ("POST", "/v1/outcomes"): Need((), "attempt"),
     ("GET", "/healthz"): Need((), "open"),
     ("GET", "/readyz"): Need((), "open"),

@@ -21,9 +21,11 @@ class Principal:
             held_tenant in (None, tenant_id) for _, held_tenant in self.grants
         )
 
-    def tenants(self) -> frozenset[str] | None:
-        """The tenants it may read; None for all."""
-        held = {tenant_id for _, tenant_id in self.grants}
+    def tenants(self, kind: GrantKind = GrantKind.READ) -> frozenset[str] | None:
+        """The tenants on which it holds the grant, so those it may read; None for all."""
+        held = {
+            tenant_id for held_kind, tenant_id in self.grants if kind in (held_kind, GrantKind.READ)
+        }
         return None if None in held else frozenset(t for t in held if t is not None)
 
 

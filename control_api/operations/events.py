@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from control_api.call import Call
-from control_api.operations.fires import check_scope
+from control_api.operations.finding import scope_of
 from control_api.replies import Reply
 from ports.events import PublishedEvent
 from scheduling.limits import EVENTS_SEARCHED_MAX
@@ -15,7 +15,7 @@ _PAGE_ROWS: Final = 500
 
 def list_events(call: Call, *, tenant_id: str | None, after: int, limit: int) -> Reply[EventsOut]:
     """Events after an offset, oldest first; of one tenant as far as one request may search."""
-    check_scope(call, tenant_id, act="read the events of all tenants")
+    tenant_id = scope_of(call, tenant_id, act="read the events of all tenants")
     events = call.services.events
     found: list[PublishedEvent] = []
     searched = 0

@@ -25,6 +25,28 @@ def tenant_of(call: Call, tenant_id: str) -> TenantRecord:
     raise no_tenant(tenant_id)
 
 
+def scope_of(
+    call: Call, tenant_id: str | None, *, act: str, kind: GrantKind = GrantKind.READ
+) -> str | None:
+    """The tenant that a list is of; None for all, which takes the grant on the platform.
+
+    Where none is named by a caller that holds the grant on one tenant alone, it is of that one.
+    """
+    if tenant_id is None:
+        tenant_id = _only_tenant(call, kind)
+    if tenant_id is None or kind is not GrantKind.READ:
+        call.require(kind, tenant_id, act=act)
+    return None if tenant_id is None else tenant_of(call, tenant_id).tenant_id
+
+
+def _only_tenant(call: Call, kind: GrantKind) -> str | None:
+    """On which it is held alone; where it is held on none, the only one that may be read."""
+    held = call.principal.tenants(kind)
+    if held is not None and not held:
+        held = call.principal.tenants()
+    return next(iter(held)) if held is not None and len(held) == 1 else None
+
+
 def trigger_of(call: Call, tenant_id: str, name: str, *, deleted: bool = False) -> TriggerRecord:
     """The undeleted trigger of that name or id; 404 with the closest name otherwise.
 

@@ -15,7 +15,7 @@ from control_api.answers.fire_pages import (
 )
 from control_api.answers.fire_rows import attempt_out, chain_of, fire_out
 from control_api.call import Call
-from control_api.operations.finding import tenant_of, trigger_of
+from control_api.operations.finding import scope_of, tenant_of, trigger_of
 from control_api.pages import bad_cursor, cursor_of, read_cursor
 from control_api.problems import ApiProblem, FieldProblem, invalid, not_found
 from control_api.replies import Reply
@@ -127,27 +127,19 @@ def cancel_fire(call: Call, fire_key: str, body: NoteIn) -> Reply[FireCancelled]
     )
 
 
-def check_scope(call: Call, tenant_id: str | None, *, act: str) -> None:
-    """A reader names a tenant, unless it may read the platform."""
-    if tenant_id is not None:
-        tenant_of(call, tenant_id)
-    else:
-        call.require(GrantKind.READ, None, act=act)
-
-
 def _selection(
     call: Call, wanted: Filter, *, since_us: int | None = None, through_us: int | None = None
 ) -> Selection:
-    check_scope(call, wanted.tenant_id, act="list the fires of all tenants")
+    tenant_id = scope_of(call, wanted.tenant_id, act="list the fires of all tenants")
     trigger_id = None
     if wanted.trigger is not None:
-        if wanted.tenant_id is None:
+        if tenant_id is None:
             raise invalid("trigger", "a trigger is a tenant's: name its `tenant` too")
-        trigger_id = trigger_of(call, wanted.tenant_id, wanted.trigger, deleted=True).trigger_id
+        trigger_id = trigger_of(call, tenant_id, wanted.trigger, deleted=True).trigger_id
     if since_us is not None and through_us is not None and through_us < since_us:
         raise invalid("through", "lies before `since`: exchange them")
     return Selection(
-        tenant_id=wanted.tenant_id,
+        tenant_id=tenant_id,
         trigger_id=trigger_id,
         states=frozenset(wanted.states),
         causes=frozenset(wanted.causes),

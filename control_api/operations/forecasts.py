@@ -14,8 +14,7 @@ from control_api.answers.upcoming import (
 )
 from control_api.answers.zone_times import local_text
 from control_api.call import Call
-from control_api.operations.finding import tenant_of, trigger_of
-from control_api.operations.fires import check_scope
+from control_api.operations.finding import scope_of, tenant_of, trigger_of
 from control_api.problems import ApiProblem, invalid
 from control_api.replies import Reply
 from scheduling.vocabulary import Lane
@@ -80,7 +79,7 @@ def read_backlog(
 
     Of one trigger it says what waits alone: it shares its lanes with the tenant's others.
     """
-    check_scope(call, tenant_id, act="read the backlog of all tenants")
+    tenant_id = scope_of(call, tenant_id, act="read the backlog of all tenants")
     if trigger is not None:
         return _backlog_of_trigger(call, tenant_id, trigger)
     store = call.services.store

@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from control_api.call import Call
-from control_api.operations.finding import tenant_of
+from control_api.operations.finding import scope_of, tenant_of
 from control_api.operations.tenants import merge_tenant, tenant_left, tenant_out
 from control_api.pages import Cursor, bad_cursor
 from control_api.problems import invalid
@@ -68,9 +68,7 @@ def list_audit(
     cursor: Cursor,
 ) -> Reply[Page[AuditOut]]:
     """Entries that meet every condition, newest first."""
-    call.require(GrantKind.AUDITOR, tenant_id, act="read the audit")
-    if tenant_id is not None:
-        tenant_of(call, tenant_id)
+    tenant_id = scope_of(call, tenant_id, act="read the audit", kind=GrantKind.AUDITOR)
     cursor = cursor.of("audit")
     after = cursor.place(1)
     if after is not None and not _ENTRY_ID.fullmatch(after[0]):

@@ -9,6 +9,7 @@ from control_api.operations.finding import (
     check_mark,
     check_name,
     needs_match,
+    scope_of,
     tenant_of,
     trigger_of,
 )
@@ -70,7 +71,7 @@ def list_triggers(
     name: str | None = None,
     cursor: Cursor,
 ) -> Reply[Page[TriggerShown]]:
-    """Undeleted triggers by tenant and name; without a tenant, all of the platform.
+    """Undeleted triggers by tenant and name; without a tenant those of all.
 
     A `name`, or an id, finds what bears it in every tenant that the caller may read.
     """
@@ -78,10 +79,7 @@ def list_triggers(
         if states or target_id is not None or name_prefix:
             raise invalid("name", "it says which already: leave out state, target and prefix")
         return _named(call, tenant_id, name, cursor=cursor)
-    if tenant_id is not None:
-        tenant_of(call, tenant_id)
-    else:
-        call.require(GrantKind.READ, None, act="list the triggers of all tenants")
+    tenant_id = scope_of(call, tenant_id, act="list the triggers of all tenants")
     cursor = cursor.of("triggers")
     after = cursor.place(2)
     found = call.services.store.registry.triggers(

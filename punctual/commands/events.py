@@ -78,7 +78,9 @@ def events(
         def ask(**params: Any) -> Any:
             return client.get("/v1/events", tenant=tenant, **params)
 
-        _show(ask, tenant, after=after, limit=limit, as_json=as_json)
+        # Without a tenant too the log may hold what the caller is not told of, of others.
+        is_part = tenant is not None or len(list(client.pages("/v1/tenants", limit=2))) == 1
+        _show(ask, tenant, is_part=is_part, after=after, limit=limit, as_json=as_json)
 
 
 def published(ask: _Ask, *, after: int, wait: Callable[[], None]) -> Iterator[Any]:
@@ -93,10 +95,18 @@ def published(ask: _Ask, *, after: int, wait: Callable[[], None]) -> Iterator[An
         after = reached
 
 
-def _show(ask: _Ask, tenant: str | None, *, after: int | None, limit: int, as_json: bool) -> None:
+def _show(
+    ask: _Ask,
+    tenant: str | None,
+    *,
+    is_part: bool,
+    after: int | None,
+    limit: int,
+    as_json: bool,
+) -> None:
     kept = ask(after=_NO_OFFSET, limit=1)
     if after is None:
-        back = limit if tenant is None else max(limit, _OF_TENANT_SEARCHED)
+        back = max(limit, _OF_TENANT_SEARCHED) if is_part else limit
         start = max(kept["kept_after"], kept["kept_through"] - back)
         found = list(deque(_up_to(ask, start, kept["kept_through"], limit=back), maxlen=limit))
     else:

@@ -53,8 +53,8 @@ def scoped(client: "ApiClient", tenant: str | None) -> Iterator[None]:
             check_tenant(client, tenant)
         if error.status == 403 and tenant is None and "grant" in error.fields:
             names = tenant_names(client)
-            if names:
-                told = f"--tenant: not all tenants are yours to read: name {or_words(names)}"
+            if len(names) > 1:
+                told = f"--tenant: not all tenants are yours to read: name one of {or_words(names)}"
                 raise Refusal(told) from error
         raise
 
@@ -68,7 +68,7 @@ def sole_tenant(client: "ApiClient", tenant: str | None) -> str:
         return names[0]
     if not names:
         raise Refusal("--tenant: there are no tenants yet; `punctual tenants put` makes one")
-    raise Refusal(f"--tenant: there are several: name {or_words(names)}")
+    raise Refusal(f"--tenant: there are several: name one of {or_words(names)}")
 
 
 def read_trigger(

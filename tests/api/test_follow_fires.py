@@ -22,6 +22,7 @@ class TestFollowFiresOfThePlatform(ReadLadder):
     path = "/v1/fires"
     params: ClassVar[dict[str, Any]] = {"changed_since": START}
     is_platform_wide = True
+    is_of_the_caller = True
 
 
 class Follower:

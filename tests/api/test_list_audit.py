@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ports.principals import GrantKind
+from ports.changes import AddGrant
+from ports.principals import GrantKind, GrantRecord
 from scheduling.instants import SECOND_US
 from scheduling.limits import QUOTA_TRIGGERS_DEFAULT
 from tests.support.api import OTHER, TENANT, Api, a_trigger_body, problem
@@ -19,6 +20,7 @@ class TestListAudit(ReadLadder):
     path = PATH
     kind = GrantKind.AUDITOR
     is_platform_wide = True
+    is_of_the_caller = True
 
 
 class TestListAuditOfATenant(ReadLadder):
@@ -125,3 +127,18 @@ def test_audit_of_a_quota_or_a_horizon_tells_each_field_before_and_after(busy: A
         {"field": "horizon_source", "prior": "default", "new": "chosen by root"},
     ]
     assert entry["note"] == "ticket 7"
+
+
+def test_audit_that_names_no_tenant_is_of_the_auditors_only_one(busy: Api) -> None:
+    busy.principal("auditor", GrantKind.AUDITOR, tenant=OTHER)
+    busy.apply(AddGrant(grant=GrantRecord("auditor", GrantKind.READ, TENANT)))
+    mine = busy.json("GET", PATH, by="auditor")
+    assert mine == busy.json("GET", PATH, by="auditor", tenant=OTHER)
+    assert {each["tenant"] for each in mine["items"]} == {OTHER}
+
+
+def test_audit_for_a_reader_of_one_tenant_says_what_is_missing_there(busy: Api) -> None:
+    busy.principal("reader", GrantKind.READ, tenant=TENANT)
+    answer = busy.call("GET", PATH, by="reader")
+    assert problem(answer) == (403, ["grant"])
+    assert f"needs the grant auditor on tenant {TENANT}" in answer.json()["detail"]

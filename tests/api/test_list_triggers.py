@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ports.principals import GrantKind
+from ports.changes import AddGrant
+from ports.principals import GrantKind, GrantRecord
 from tests.support.api import HOOK, OTHER, TENANT, Api, a_trigger_body, problem
 from tests.support.cursors import forged
 from tests.support.ladder import ReadLadder
@@ -62,8 +63,16 @@ def test_list_of_the_platform_is_by_tenant_and_name(full: Api) -> None:
     assert _names(full.json("GET", PATH)) == every
 
 
-def test_list_of_the_platform_needs_a_grant_on_it(full: Api) -> None:
+def test_list_that_names_no_tenant_is_of_the_readers_only_one(full: Api) -> None:
     full.principal("reader", *GrantKind, tenant=TENANT)
+    assert _names(full.json("GET", PATH, by="reader")) == [f"{TENANT}/{name}" for name in NAMES]
+    assert full.audit("privilege_refused") == []
+
+
+@pytest.mark.parametrize("tenants", [(), (TENANT, OTHER)], ids=["none", "two"])
+def test_list_of_the_platform_needs_a_grant_on_it(full: Api, tenants: tuple[str, ...]) -> None:
+    full.principal("reader")
+    full.apply(*(AddGrant(grant=GrantRecord("reader", GrantKind.READ, each)) for each in tenants))
     assert problem(full.call("GET", PATH, by="reader")) == (403, ["grant"])
 
 

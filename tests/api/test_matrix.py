@@ -47,8 +47,10 @@ def install(tmp_path: Path) -> Iterator[Install]:
 
 def is_enough(need: Need, kind: GrantKind, held_on: str | None, *, is_named: bool) -> bool:
     """As the page says it; every grant includes `read`."""
-    is_platform_needed = need.scope == "platform" or not is_named
+    is_any_enough = need.scope == "listed" and not is_named
+    is_platform_needed = need.scope == "platform" or not (is_named or is_any_enough)
     is_in_scope = held_on is None if is_platform_needed else held_on in (None, TENANT)
+    is_in_scope = is_in_scope or is_any_enough
     return is_in_scope and (kind in need.kinds or GrantKind.READ in need.kinds)
 
 
@@ -99,7 +101,7 @@ def test_route_takes_exactly_the_grants_of_the_table(route: Route, install: Inst
 
 
 @pytest.mark.parametrize("route", NAMED, ids=name_of)
-def test_route_that_names_no_tenant_takes_grants_on_the_platform_alone(
+def test_route_that_names_no_tenant_takes_the_grants_of_the_table(
     route: Route, install: Install
 ) -> None:
     need = NEEDS[route]

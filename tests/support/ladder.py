@@ -62,6 +62,7 @@ class ReadLadder:
     unknown_params: ClassVar[dict[str, Any]] = {}  # where the id stands in the query
     unknown_path: ClassVar[str | None] = None  # of an id that is not there; None where it has none
     is_platform_wide: ClassVar[bool] = False  # no tenant is named
+    is_of_the_caller: ClassVar[bool] = False  # then it is of the only tenant that it may read
 
     @classmethod
     def reasons(cls) -> dict[Step, str]:
@@ -128,6 +129,10 @@ class ReadLadder:
         self.prepare(api)
         api.principal("neighbour", *GrantKind, tenant=OTHER)
         answer = self.call(api, by="neighbour")
+        if self.is_of_the_caller:
+            assert answer.status_code == self.status, answer.text
+            assert TENANT not in answer.text
+            return
         assert problem(answer)[0] == (403 if self.is_platform_wide else 404), answer.text
 
     def test_unknown_id_is_404(self, api: Api) -> None:

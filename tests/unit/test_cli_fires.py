@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from control_api.operations.principals import new_token
-from ports.changes import AddGrant, CreateToken, DeleteTrigger
-from ports.principals import GrantKind, GrantRecord
+from ports.changes import DeleteTrigger
 from scheduling.instants import from_text
 from scheduling.vocabulary import FireState, MissedPolicy
 from tests.support.command_line import TENANT, CommandLine, command_line, table
-from tests.support.definitions import a_tenant, a_trigger
+from tests.support.definitions import a_trigger
 from tests.support.scripted_target import BUSY, REFUSED, Answer
 
 
@@ -227,22 +225,3 @@ def test_fires_show_refuses_a_key_that_it_does_not_find(
     result = punctual("fires", "show", key)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert result.stderr.startswith(f"punctual: {message}")
-
-
-@pytest.mark.parametrize("arguments", [("fires",), ("triggers",), ("events",)], ids=" ".join)
-def test_lists_for_a_reader_of_one_tenant_name_it(
-    punctual: CommandLine, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    token, token_id, hashed = new_token()
-    punctual.service.apply(
-        a_tenant("beta"),
-        CreateToken(principal_id="reader", token_id=token_id, token_hash=hashed),
-        AddGrant(grant=GrantRecord("reader", GrantKind.READ, "beta")),
-    )
-    monkeypatch.setenv("PUNCTUAL_TOKEN", token)
-    result = punctual(*arguments)
-    assert (result.exit_code, result.stderr) == (
-        1,
-        "punctual: --tenant: not all tenants are yours to read: name beta\n",
-    )
-    assert punctual(*arguments, "--tenant", "beta").exit_code == 0

@@ -67,7 +67,7 @@ def test_forecasts_of_several_tenants_ask_which(punctual: CommandLine, command: 
     result = punctual(command)
     assert (result.exit_code, result.stderr) == (
         1,
-        "punctual: --tenant: there are several: name acme and beta\n",
+        "punctual: --tenant: there are several: name one of acme and beta\n",
     )
     assert punctual(command, "--tenant", "acme").exit_code == 0
 
