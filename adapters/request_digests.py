@@ -26,9 +26,7 @@ class Marks(NamedTuple):
     shares: str
 
 
-def marks_of(
-    keys: PayloadKeysPort, request: IdempotentRequest, changes: Iterable[Change]
-) -> Marks:
+def marks_of(keys: PayloadKeysPort, request: IdempotentRequest, changes: Iterable[Change]) -> Marks:
     """Under new shares."""
     context = _context(request)
     key, shares = b"", []
