@@ -18,7 +18,9 @@ from tests.support.seconds_oracle import cover_problems, instants
 TENANT: Final = "acme"
 GRACE_US: Final = 5 * SECOND_US  # all of these are due often: the least grace is theirs
 HORIZON_US: Final = 3_600 * SECOND_US
-RECEIVED_SHARE_MIN: Final = 0.5  # of the instants of any trigger; most outages are within grace
+RECEIVED_SHARE_MIN: Final = 0.5  # of the instants of a trigger; most outages are within grace
+# What also gives way to the run before it, which a busy machine keeps under way for longer.
+RECEIVED_SHARE_OF_OVERLAP_MIN: Final = 0.3
 _CAUSE_OF_MISSED: Final = {"fire_once_now": "coalesced", "skip": "skipped_by_policy"}
 
 
@@ -32,6 +34,10 @@ class Kind(NamedTuple):
     @property
     def misses_nothing(self) -> bool:
         return self.keys.get("missed") == "fire_all"
+
+    @property
+    def received_share_min(self) -> float:
+        return RECEIVED_SHARE_OF_OVERLAP_MIN if "overlap" in self.keys else RECEIVED_SHARE_MIN
 
     @property
     def causes(self) -> frozenset[str]:
@@ -169,7 +175,7 @@ class Verdict:
             yield from (f"{name}: {problem}" for problem in cover_problems(expected, rows))
             if kind.misses_nothing:
                 yield from (f"{name}: {us} never received" for us in set(expected) - received)
-            elif len(received) < RECEIVED_SHARE_MIN * len(expected):
+            elif len(received) < kind.received_share_min * len(expected):
                 yield f"{name}: only {len(received)} of {len(expected)} received"
             yield from (f"{name}: {us} was never due" for us in received - set(expected))
 

@@ -318,3 +318,17 @@ def test_verdict_on_most_left_out_with_good_cause_complains_of_too_few() -> None
         for plant in absent("third-skip-0", seconds, "skipped_by_policy")
     ]
     assert problems(*plants) == ["third-skip-0: only 6 of 20 received"]
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [(18, []), (16, ["even-overlap-0: only 8 of 30 received"])],
+    ids=["a_third_received", "a_quarter_received"],
+)
+def test_verdict_on_much_overlap_complains_of_too_few(first: int, expected: list[str]) -> None:
+    plants = [
+        plant
+        for seconds in range(first, 60, 2)
+        for plant in absent("even-overlap-0", seconds, "overlap", changed_us=at(seconds))
+    ]
+    assert problems(*plants) == expected
