@@ -18,7 +18,63 @@ from scheduling.limits import PAGE_ROWS_DEFAULT
 from scheduling.vocabulary import TriggerState
 
 
-class RegistryPort(ABC):
+class TriggersPort(ABC):
+    """What is known of triggers. Reads only."""
+
+    @abstractmethod
+    def triggers(
+        self,
+        tenant_id: str | None = None,
+        *,
+        states: Collection[TriggerState] = (),
+        target_id: str | None = None,
+        name_prefix: str = "",
+        after: tuple[str, str] | None = None,
+        limit: int,
+    ) -> list[TriggerRecord]:
+        """Undeleted triggers by (tenant, name), at most `limit`, after a (tenant, name).
+
+        Only those that meet every condition given; `target_id` is the current version's.
+        """
+
+    @abstractmethod
+    def find_triggers(
+        self,
+        name: str,
+        *,
+        tenant_id: str | None = None,
+        tenants: Collection[str] | None = None,
+        deleted: bool = False,
+        after: tuple[str, str] = ("", ""),
+        limit: int = PAGE_ROWS_DEFAULT,
+    ) -> list[TriggerRecord]:
+        """The undeleted triggers of that name or id, by (tenant, id) after one of these.
+
+        Several when tenants share a name; `tenants` are those to search, None all of them.
+        With `deleted` also a deleted one, by its id alone: it was decided through its end, and
+        its count of fires is forgotten.
+        """
+
+    @abstractmethod
+    def definition(
+        self, tenant_id: str, trigger_id: str, *, version: int
+    ) -> TriggerDefinition | None:
+        """A version's definition without its payload; versions never change."""
+
+    @abstractmethod
+    def horizon(self, tenant_id: str, name: str) -> HeldHorizon:
+        """The catch-up horizon that holds for a name: that of its trigger.
+
+        Where it has none, what a new one starts with: the default, or a lower one that the last
+        trigger of that name had when it was deleted.
+        """
+
+    @abstractmethod
+    def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:
+        """All spans of a trigger, also of a deleted one, oldest first."""
+
+
+class RegistryPort(TriggersPort):
     """Definitions. Every change is one transaction with everything it implies.
 
     Order: changes of one call apply in their order. Duplicates: a definition equal to the
@@ -78,60 +134,8 @@ class RegistryPort(ABC):
         """One target, without its secret."""
 
     @abstractmethod
-    def triggers(
-        self,
-        tenant_id: str | None = None,
-        *,
-        states: Collection[TriggerState] = (),
-        target_id: str | None = None,
-        name_prefix: str = "",
-        after: tuple[str, str] | None = None,
-        limit: int,
-    ) -> list[TriggerRecord]:
-        """Undeleted triggers by (tenant, name), at most `limit`, after a (tenant, name).
-
-        Only those that meet every condition given; `target_id` is the current version's.
-        """
-
-    @abstractmethod
-    def find_triggers(
-        self,
-        name: str,
-        *,
-        tenant_id: str | None = None,
-        tenants: Collection[str] | None = None,
-        deleted: bool = False,
-        after: tuple[str, str] = ("", ""),
-        limit: int = PAGE_ROWS_DEFAULT,
-    ) -> list[TriggerRecord]:
-        """The undeleted triggers of that name or id, by (tenant, id) after one of these.
-
-        Several when tenants share a name; `tenants` are those to search, None all of them.
-        With `deleted` also a deleted one, by its id alone: it was decided through its end, and
-        its count of fires is forgotten.
-        """
-
-    @abstractmethod
-    def definition(
-        self, tenant_id: str, trigger_id: str, *, version: int
-    ) -> TriggerDefinition | None:
-        """A version's definition without its payload; versions never change."""
-
-    @abstractmethod
-    def horizon(self, tenant_id: str, name: str) -> HeldHorizon:
-        """The catch-up horizon that holds for a name: that of its trigger.
-
-        Where it has none, what a new one starts with: the default, or a lower one that the last
-        trigger of that name had when it was deleted.
-        """
-
-    @abstractmethod
     def target_secret(self, tenant_id: str, target_id: str) -> str | None:
         """The signing secret of a target, for its owner to configure the receiver."""
-
-    @abstractmethod
-    def spans(self, tenant_id: str, trigger_id: str) -> list[SpanRecord]:
-        """All spans of a trigger, also of a deleted one, oldest first."""
 
     @abstractmethod
     def calendars(

@@ -170,7 +170,7 @@ def test_token_made_long_after_the_kept_one_ended_is_nobodys(api: Api, half: str
     good = api.json("POST", "/v1/tokens", {"principal": "ci"})
     api.tokens["ci"] = good["token"]
     api.json("POST", "/v1/tokens", {"principal": "ci"}, by="ci")
-    api.json("PUT", "/v1/principals/ci/grants/operator")
+    assert api.json("PUT", "/v1/principals/ci/grants/operator")["change"] == "created"
 
 
 def test_token_that_anybody_made_gains_nothing_once_tokens_are_asked_for(api: Api) -> None:
