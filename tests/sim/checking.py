@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.sim.checks import (
+    calendars,
     cancels,
     coverage,
     decided_once,
@@ -25,6 +26,7 @@ from tests.sim.checks import (
 from tests.sim.evidence import Evidence
 
 CHECKS: Final[dict[str, Callable[[Evidence], list[str]]]] = {
+    "calendars": calendars.check,
     "cancels": cancels.check,
     "coverage": coverage.check,
     "decided_once": decided_once.check,

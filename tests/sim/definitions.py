@@ -1,9 +1,12 @@
 """What a seed's world is made of: odd nights, recurrences that meet them, policies and targets."""
 
+from collections.abc import Sequence
+from datetime import date, timedelta
 from random import Random
 from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
-from scheduling.instants import SECOND_US, from_text
+from scheduling.instants import SECOND_US, from_text, from_us
 from scheduling.vocabulary import (
     FireState,
     FoldRule,
@@ -55,8 +58,11 @@ EXPRESSIONS: Final = (
 )
 
 
-def a_random_body(random: Random, night: Night) -> dict[str, Any]:
-    """Any mix of what a trigger's body can say, in sizes that a night can hold."""
+def a_random_body(random: Random, night: Night, *, calendars: Sequence[str] = ()) -> dict[str, Any]:
+    """Any mix of what a trigger's body can say, in sizes that a night can hold.
+
+    `calendars` are those that it may name.
+    """
     recurrence: tuple[str, ...] = random.choice(EXPRESSIONS)
     if random.random() < 0.15:
         recurrence = (recurrence[0], night.at)
@@ -78,7 +84,25 @@ def a_random_body(random: Random, night: Night) -> dict[str, Any]:
         },
         "run_timeout": random.choice(("30s", "90s", "10m")),
         "response_is_outcome": random.random() < 0.2,
+        "calendars": [each for each in calendars if random.random() < 0.5],
+        "exclude": [_a_date(random, night)] if random.random() < 0.05 else [],
     }
+
+
+def a_random_calendar(random: Random, night: Night) -> dict[str, Any]:
+    """Some dates, by themselves or by a rule; mostly others than those of the night."""
+    kind = random.random()
+    if kind < 0.3:
+        start = _a_date(random, night).replace("-", "")
+        return {"rules": [f"DTSTART:{start} RRULE:FREQ=YEARLY"], "dates": ["2031-05-01"]}
+    return {"dates": [] if kind < 0.4 else [_a_date(random, night)]}
+
+
+def _a_date(random: Random, night: Night) -> str:
+    """The date on the night's wall at its beginning, the next one, or one far off."""
+    today = from_us(night.start_us).astimezone(ZoneInfo(night.zone)).date()
+    other = random.choice((today, today + timedelta(days=1), date(2031, 1, 1), date(2032, 1, 1)))
+    return other.isoformat()
 
 
 def spec_of(body: dict[str, Any]) -> TriggerSpec:

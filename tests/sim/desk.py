@@ -17,10 +17,11 @@ from control_api.operations.outcomes import report_outcome
 from control_api.problems import ApiProblem, of_port_error
 from control_api.services import ApiSettings, Services
 from ports.authenticator import Principal
-from ports.changes import IdempotentRequest
+from ports.changes import ChangeKind, IdempotentRequest
 from ports.errors import PortError
 from ports.principals import GrantKind
 from ports.store import Store
+from schemas.api.apply import ApplyOut
 from schemas.api.outcomes import OutcomeIn
 from tests.support.faulty_store import Interceptor, faulty_lanes, faulty_store
 from tests.support.manual_clock import ManualClock
@@ -29,6 +30,7 @@ from tests.support.scripted_target import Report
 PERSON: Final = Principal(
     principal_id="person", grants=frozenset((kind, None) for kind in GrantKind)
 )
+NOTHING_TO_DO: Final = "nothing to do"
 Operation = Callable[[Call], Any]
 
 
@@ -107,7 +109,7 @@ class Desk:
         call = Call(services=self.services, principal=PERSON, match=match, request=request)
         try:
             reply = operation(call)
-            status, replayed, text = reply.status, reply.replayed, "done"
+            status, replayed, text = reply.status, reply.replayed, _told(reply.body)
         except PortError as error:
             problem = of_port_error(error)
             status, replayed, text = problem.status, False, f"{problem.detail} ({error})"
@@ -133,13 +135,19 @@ class Desk:
         return answer
 
 
+def _told(body: Any) -> str:
+    """What an apply says when all was so already: it then asks for no change."""
+    if isinstance(body, ApplyOut):
+        kinds = {entry.change for entry in body.entries}
+        return NOTHING_TO_DO if kinds <= {ChangeKind.UNCHANGED} else f"done: {sorted(kinds)}"
+    return "done"
+
+
 def a_random_match(random: Random, etag: int | None) -> Match:
-    """What a client that wants to replace something says: mostly whatever is there."""
+    """What a client says that puts something: mostly that it replaces whatever is there."""
     kind = random.random()
+    if etag is None:
+        return Match(anything=kind < 0.1, nothing=kind > 0.8)
     if kind < 0.6:
         return Match(anything=True)
-    if kind < 0.8:
-        return Match()
-    if etag is None:
-        return Match(nothing=True)
-    return Match(revision=etag if kind < 0.95 else etag + 1)
+    return Match() if kind < 0.8 else Match(revision=etag if kind < 0.95 else etag + 1)

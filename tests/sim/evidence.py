@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,8 +87,18 @@ class Evidence:
             version["zone"],
             version["gap_rule"],
             version["fold_rule"],
+            self._excluded(key[0], version),
             self.start_us,
         )
+
+    def _excluded(self, tenant_id: str, version: Row) -> tuple[str, ...]:
+        """The dates of a version's own and of the revisions of calendars that it names."""
+        named = {(tenant_id, name, revision) for name, revision in json.loads(version["calendars"])}
+        found = set(json.loads(version["exclusions"]))
+        for row in self.tables["calendar_version"]:
+            if (row["tenant_id"], row["calendar_id"], row["revision"]) in named:
+                found.update(json.loads(row["dates"]))
+        return tuple(sorted(found))
 
     def expected(self, key: TriggerKey, interval: Interval) -> Sequence[int]:
         """The instants of one span, by the oracle."""
@@ -178,7 +189,12 @@ def said(key: TriggerKey, instant_us: int) -> str:
 
 @lru_cache(maxsize=500)
 def _oracle(
-    recurrence: tuple[str, ...], zone: str, gap_rule: str, fold_rule: str, start_us: int
+    recurrence: tuple[str, ...],
+    zone: str,
+    gap_rule: str,
+    fold_rule: str,
+    excluded: tuple[str, ...],
+    start_us: int,
 ) -> tuple[int, ...]:
     instants = enumerate_instants(
         recurrence,
@@ -187,5 +203,6 @@ def _oracle(
         fold=FoldRule(fold_rule),
         after=from_us(start_us - 60_000_000),
         through=from_us(start_us + WINDOW_US),
+        exclusions=[date.fromisoformat(each) for each in excluded],
     )
     return tuple(to_us(instant) for instant in instants)

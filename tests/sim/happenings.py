@@ -3,25 +3,15 @@
 from collections.abc import Callable
 from typing import Final
 
-from control_api.call import Call
-from control_api.operations import fires, privileged, standing, targets, tenants, triggers
-from control_api.replies import Reply
-from ports.changes import PauseTrigger, ResumeTrigger
 from scheduling.instants import SECOND_US
-from scheduling.vocabulary import WAITING, FireState, ResumeRule
-from schemas.api.principals import QuotaIn
-from schemas.api.tenants import TargetIn, TenantIn
-from schemas.api.triggers import NoteIn, PauseIn, ResumeIn, RunIn
-from tests.sim.definitions import WINDOW_US, a_random_body, spec_of
-from tests.sim.desk import Desk, Operation, a_random_match
+from scheduling.vocabulary import FireState
+from tests.sim.definitions import WINDOW_US
+from tests.sim.desk import Desk
+from tests.sim.people import TENANTS, a_change, a_single_fire, a_tenant, put
 from tests.sim.world import DEPTH_MAX, World
-from tests.support.definitions import SECRET, TARGET, TENANT
 
-TENANTS: Final = (TENANT, "bolt")
-NAMES: Final = ("bill", "scan", "sync", "trim")
 ACTIONS: Final = ("look", "take", "send", "collect")
 RELAYED: Final = 0.3  # of the passes: the relay looks less often than the decider
-HOOK: Final = "http://127.0.0.1:8089/hook"
 STEPS: Final = 350
 CALM_ROUNDS_MAX: Final = 3_000
 
@@ -29,9 +19,9 @@ CALM_ROUNDS_MAX: Final = 3_000
 def run(world: World) -> None:
     """The wild part, then the calm, until nothing is left to do."""
     for tenant_id in TENANTS:
-        _a_tenant(world, tenant_id)
+        a_tenant(world, tenant_id)
     for _ in range(5):
-        _put(world)
+        put(world)
     for machine in world.machines:
         world.start(machine)
     for _ in range(STEPS):
@@ -42,7 +32,7 @@ def run(world: World) -> None:
 
 def between_calls(world: World) -> None:
     """What happens while another call is on its way."""
-    kinds = (_some_acts, _some_acts, _a_change, _a_single_fire, _a_blink, _a_stall)
+    kinds = (_some_acts, _some_acts, a_change, a_single_fire, _a_blink, _a_stall)
     happening = world.random.choice(kinds)
     happening(world)
 
@@ -86,83 +76,6 @@ def _some_acts(world: World) -> None:
             world.report()
         else:
             world.act(world.random.choice(world.machines), action)
-
-
-def _a_tenant(world: World, tenant_id: str) -> None:
-    """With a target, and a quota that may be small."""
-    quota = QuotaIn(quota_dispatch_per_s=world.random.choice((100, 20, 4)))
-    target = TargetIn(url=HOOK, secret=SECRET)
-    world.ask("tenant", lambda call: tenants.put_tenant(call, tenant_id, TenantIn()))
-    world.ask("quota", lambda call: privileged.set_quota(call, tenant_id, quota))
-    world.ask("target", lambda call: targets.put_target(call, tenant_id, TARGET, target))
-
-
-def _a_change(world: World) -> None:
-    random = world.random
-    tenant_id, name = random.choice(TENANTS), random.choice(NAMES)
-    kind = random.choice(("put", "put", "pause", "resume", "resume", "delete", "both"))
-    rule = random.choice(tuple(ResumeRule))
-    where, resume = (tenant_id, name), ResumeIn(policy=rule)
-    operations: dict[str, Operation] = {
-        "pause": lambda call: standing.pause_trigger(call, *where, PauseIn()),
-        "resume": lambda call: standing.resume_trigger(call, *where, resume),
-        "delete": lambda call: triggers.delete_trigger(call, *where, note=None),
-        "both": lambda call: _pause_and_resume(call, *where, rule=rule),
-    }
-    if kind == "put":
-        _put(world, tenant_id, name)
-    else:
-        world.ask(f"{kind} {tenant_id}/{name} {rule}", operations[kind])
-
-
-def _pause_and_resume(call: Call, tenant_id: str, name: str, *, rule: ResumeRule) -> Reply[None]:
-    """As a manifest does that says both."""
-    (_, result) = call.apply(
-        PauseTrigger(tenant_id=tenant_id, name=name),
-        ResumeTrigger(tenant_id=tenant_id, name=name, rule=rule),
-    )
-    return Reply(body=None, replayed=result.replayed)
-
-
-def _put(world: World, tenant_id: str | None = None, name: str | None = None, /) -> None:
-    tenant_id = tenant_id or world.random.choice(TENANTS)
-    name = name or world.random.choice(NAMES)
-    spec = spec_of(a_random_body(world.random, world.night))
-    found = world.store.registry.find_triggers(name, tenant_id=tenant_id)
-    world.ask(
-        f"put {tenant_id}/{name}",
-        lambda call: triggers.put_trigger(call, tenant_id, name, spec),
-        match=a_random_match(world.random, found[0].revision if found else None),
-    )
-
-
-def _a_single_fire(world: World) -> None:
-    """A run by hand, or the end of one that waits."""
-    if world.random.random() < 0.6:
-        _a_run(world)
-    else:
-        _a_cancel(world)
-
-
-def _a_run(world: World) -> None:
-    random = world.random
-    tenant_id, name = random.choice(TENANTS), random.choice(NAMES)
-    body = RunIn.model_validate(
-        {"force": random.random() < 0.4} | random.choice(({}, {}, {"payload": {"by": "hand"}}))
-    )
-    world.ask(
-        f"run {tenant_id}/{name} {body}",
-        lambda call: standing.run_trigger(call, tenant_id, name, body),
-    )
-
-
-def _a_cancel(world: World) -> None:
-    """Of a fire that was seen to wait; it may be on its way by now, or have ended long ago."""
-    states = sorted(WAITING) if world.random.random() < 0.8 else ()
-    seen = world.store.history.fires(states=states, limit=20)
-    if seen:
-        key = str(world.random.choice(seen).key)
-        world.ask(f"cancel {key}", lambda call: fires.cancel_fire(call, key, NoteIn()))
 
 
 def _other_weather(world: World) -> None:
@@ -211,8 +124,8 @@ HAPPENINGS: Final[dict[Callable[[World], None], int]] = {
     _some_time: 40,
     _a_pass: 40,
     _some_acts: 14,
-    _a_change: 12,
-    _a_single_fire: 8,
+    a_change: 14,
+    a_single_fire: 8,
     _other_weather: 5,
     _a_death: 3,
     _an_outage: 2,

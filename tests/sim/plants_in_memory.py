@@ -10,7 +10,7 @@ from typing import Final
 from ports.changes import CancelFire, ChangeKind, ChangeResult
 from tests.sim.checking import CHECKS
 from tests.sim.desk import Answer
-from tests.sim.evidence import Evidence, applied, effects
+from tests.sim.evidence import Effect, Evidence, applied, effects
 from tests.sim.world import Call
 
 Plant = Callable[[Evidence], Evidence]
@@ -40,7 +40,7 @@ def _claim_after(kind: ChangeKind) -> Plant:
         calls = list(evidence.calls)
         claims = [call for call in calls if call.name == "ledger.claim" and call.result]
         for effect in effects(evidence):
-            if effect.result.kind is not kind or not _is_alone(calls[effect.place]):
+            if effect.result.kind is not kind or _is_resumed(calls[effect.place], effect):
                 continue
             for claim in claims:
                 key = claim.result[0].key
@@ -52,9 +52,12 @@ def _claim_after(kind: ChangeKind) -> Plant:
     return plant
 
 
-def _is_alone(call: Call) -> bool:
-    """Not a pause that its own call resumes."""
-    return len(call.result) == 1
+def _is_resumed(call: Call, effect: Effect) -> bool:
+    """By the very call that stopped it."""
+    return any(
+        result.kind is ChangeKind.RESUMED and result.trigger_id == effect.result.trigger_id
+        for result in call.result
+    )
 
 
 def _claim_after_cancel(evidence: Evidence) -> Evidence:

@@ -5,6 +5,10 @@ from pathlib import Path
 
 # One statement on the store's file each; `is_single` and `is_ranged` stand for one row, see VIEWS.
 PLANTED_ROWS = {
+    "calendars": {
+        "nobody follows": "UPDATE calendar SET revision = revision + 1",
+        "a calendar in use is deleted": "DELETE FROM calendar",
+    },
     "cancels": {
         "a cancel is not told": "UPDATE fire SET non_dispatch_cause = 'paused'"
         " WHERE non_dispatch_cause = 'cancelled'",

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,18 @@ RARE = {
     "a cancel comes too late": "only a fire that waits",
     "a try cannot be made": "tried=False",
     "a relay is outrun": "events.publish_reading -> None",
+    "an apply prunes": "prune=True -> 200 done: [<ChangeKind.DELETED",
+    "an apply finds all as it says": "-> 200 nothing to do",
+    "a quota is reached": "quota_triggers: ",
+    "a calendar is in use": "is used by the trigger",
 }
+# What people ask for, by its first words in the log; each has to be done in some world.
+ASKED = (
+    "apply", "calendar", "cancel", "delete", "horizon", "no calendar", "pause", "put", "quota",
+    "resume", "run", "set quota", "target", "tenant",
+)  # fmt: skip
+FOLLOWED = "a trigger follows its calendar"
+DONE = re.compile(rf"person: request \d+ ({'|'.join(ASKED)})\b.* -> 20\d ")
 ENDS = {
     "succeeded", "failed", "refused", "unknown", "undelivered", "coalesced", "overlap", "paused",
     "deleted", "skipped_by_policy", "expired_past_horizon", "cancelled",
@@ -73,5 +85,8 @@ def test_simulation_worlds_meet_what_they_are_there_for(tmp_path: Path) -> None:
         folder.mkdir()
         with played(seed, folder) as (world, evidence):
             met |= {name for name in RARE if any(RARE[name] in line for line in world.log)}
+            met |= {found[1] for line in world.log if (found := DONE.search(line))}
+            notes = [row["note"] or "" for row in evidence.tables["audit_entry"]]
+            met |= {FOLLOWED for note in notes if note.startswith("calendar ")}
             met |= {row["non_dispatch_cause"] or row["state"] for row in evidence.tables["fire"]}
-    assert met >= {*RARE, *ENDS}
+    assert {*RARE, *ASKED, *ENDS, FOLLOWED} - met == set()

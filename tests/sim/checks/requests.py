@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ports.changes import ChangeResult
-from tests.sim.desk import Answer
+from tests.sim.desk import NOTHING_TO_DO, Answer
 from tests.sim.evidence import Evidence, applied
 
 TRY_AGAIN = 503
@@ -29,7 +29,7 @@ def check(evidence: Evidence) -> list[str]:
 
 
 def _answers(evidence: Evidence, first: dict[str, tuple[int, list[ChangeResult]]]) -> list[str]:
-    """A success without a change is one that confirmed what is there, by a dry run."""
+    """A success without a change is one that confirmed what is there, by a dry run or a word."""
     problems: list[str] = []
     for answer in evidence.answers:
         made_at = first[answer.key][0] if answer.key in first else None
@@ -45,7 +45,7 @@ def _answers(evidence: Evidence, first: dict[str, tuple[int, list[ChangeResult]]
 
 
 def _has_confirmed(evidence: Evidence, answer: Answer) -> bool:
-    return any(
+    return answer.text == NOTHING_TO_DO or any(
         call.name == "registry.apply" and call.arguments.get("dry_run")
         for call in evidence.calls[answer.calls_before :]
     )
