@@ -17,7 +17,14 @@ from control_api.edge import Edge
 from control_api.health import Health
 from control_api.openapi import TITLE, VERSION, document_of
 from control_api.parts import PARTS, Part
-from control_api.problems import MEDIA_TYPE, ApiProblem, FieldProblem, of_lack, of_port_error
+from control_api.problems import (
+    MEDIA_TYPE,
+    ApiProblem,
+    FieldProblem,
+    of_lack,
+    of_port_error,
+    sentence_of,
+)
 from control_api.routes import (
     apply,
     calendars,
@@ -32,7 +39,7 @@ from control_api.routes import (
 from control_api.routes import health as health_routes
 from control_api.services import Services
 from ports.errors import PortError
-from scheduling.limits import API_THREADS, PROBE_THREADS
+from scheduling.limits import API_THREADS, PROBE_THREADS, PROBLEMS_TOLD_MAX
 from schemas.refusals import message_of, parameter_message, shown_key
 
 ROUTERS: Final[dict[Part, tuple[APIRouter, ...]]] = {
@@ -141,7 +148,9 @@ async def _tell_validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     model = _body_model(request)
     fields = []
-    for finding in error.errors():
+    findings = error.errors()
+    # On the event loop: what is not told is not put into words.
+    for finding in findings[:PROBLEMS_TOLD_MAX]:
         where, *loc = finding["loc"]
         name = _field_name(loc, is_known=finding["type"] != "extra_forbidden") or str(where)
         told = {**finding, "loc": tuple(loc)}
@@ -150,8 +159,9 @@ async def _tell_validation(request: Request, error: Exception) -> JSONResponse:
         else:
             text = parameter_message(told)
         fields.append(FieldProblem(name, text))
-    detail = "; ".join(f"{each.field}: {each.detail}" for each in fields)
-    return _document(ApiProblem(422, "invalid", detail, fields=fields))
+    left_out = len(findings) - len(fields)
+    detail = sentence_of([f"{each.field}: {each.detail}" for each in fields], left_out)
+    return _document(ApiProblem(422, "invalid", detail, fields=fields, left_out=left_out))
 
 
 def _field_name(loc: Sequence[int | str], *, is_known: bool) -> str:

@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from control_api.problems import ApiProblem
-from scheduling.limits import BODY_DEPTH_MAX
+from scheduling.limits import BODY_DEPTH_MAX, BODY_VALUES_MAX
 
 # Possessive, and a text without an end is taken to the body's end: no byte is looked at twice.
 TEXTS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
@@ -19,7 +19,10 @@ def check_json(headers: dict[bytes, bytes], body: bytes) -> None:
     content_type = headers.get(b"content-type", b"").decode("latin-1")
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise ApiProblem(415, "not_json", "Content-Type: send JSON as application/json")
-    _check_depth(body)
+    # A key and a value have two quotes each; what has more of them is not even taken apart.
+    if body.count(b'"') - body.count(b'\\"') > 4 * BODY_VALUES_MAX:
+        raise _too_many_values()
+    _check_skeleton(TEXTS.sub(b"", body))
     try:
         found = json.loads(
             body.decode(), parse_constant=_refused_constant, object_pairs_hook=_unique_keys
@@ -33,14 +36,24 @@ def check_json(headers: dict[bytes, bytes], body: bytes) -> None:
         _check_whole(found)
 
 
-def _check_depth(body: bytes) -> None:
-    """Before any parser recurses into it."""
+def _check_skeleton(body: bytes) -> None:
+    """A body without its texts, before any parser recurses into it or makes a thing of each value.
+
+    The values are counted by what stands before each: a bracket or a comma.
+    """
+    if body.count(b",") + body.count(b"[") + body.count(b"{") > BODY_VALUES_MAX:
+        raise _too_many_values()
     depth = 0
-    for byte in TEXTS.sub(b"", body).translate(None, delete=_NO_BRACKETS):
+    for byte in body.translate(None, delete=_NO_BRACKETS):
         depth += 1 if byte in _OPEN else -1
         if depth > BODY_DEPTH_MAX:
             detail = f"the body: at most {BODY_DEPTH_MAX} levels of nesting"
             raise ApiProblem(422, "too_deep", detail)
+
+
+def _too_many_values() -> ApiProblem:
+    detail = f"the body: at most {BODY_VALUES_MAX:,} values: send it in parts"
+    return ApiProblem(422, "too_many_values", detail)
 
 
 def _check_whole(found: object) -> None:

@@ -1,7 +1,7 @@
 """Refusals as RFC 9457 problem documents: each names the field and the remedy."""
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ports.errors import (
@@ -12,7 +12,7 @@ from ports.errors import (
     StoreUnavailable,
     TzdataMismatch,
 )
-from scheduling.limits import ECHO_CHARS_MAX
+from scheduling.limits import ECHO_CHARS_MAX, PROBLEMS_TOLD_MAX
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -25,6 +25,7 @@ _STATUS: Final = {
     ProblemKind.KEY_REUSED: 422,
     ProblemKind.UNCERTAIN: 503,
 }
+_TOLD_IN_DETAIL: Final = 3
 # By whether the change was made before the rest of the request failed.
 _OUTCOME: Final = {False: "nothing was changed", True: "the change was made all the same"}
 _AGAIN: Final = {
@@ -69,8 +70,10 @@ class ApiProblem(Exception):
 
     code:        a stable word for programs
     detail:      one sentence for people, with the remedy
+    fields:      all at fault; the first of many are told, the rest is counted
     headers:     to send along, such as Retry-After
     is_refusal:  for want of a grant; too many of them are answered 429
+    left_out:    how many more fields are at fault
     """
 
     def __init__(
@@ -82,12 +85,13 @@ class ApiProblem(Exception):
         fields: Iterable[FieldProblem] = (),
         headers: dict[str, str] | None = None,
         is_refusal: bool = False,
+        left_out: int = 0,
     ) -> None:
         super().__init__(status, code, detail)
         self.status = status
         self.code = code
         self.detail = detail
-        self.fields = tuple(fields)
+        self.fields = _first_of(tuple(fields), left_out)
         self.headers = headers or {}
         self.is_refusal = is_refusal
 
@@ -102,6 +106,21 @@ class ApiProblem(Exception):
         if self.fields:
             body["errors"] = [each._asdict() for each in self.fields]
         return body
+
+
+def sentence_of(texts: Sequence[str], left_out: int = 0) -> str:
+    """The first few, for the detail of a refusal whose fields tell the others."""
+    told = list(texts[:_TOLD_IN_DETAIL])
+    left_out += len(texts) - len(told)
+    if left_out:
+        told.append(f"and {left_out:,} more problems")
+    return "; ".join(told)
+
+
+def _first_of(fields: tuple[FieldProblem, ...], left_out: int) -> tuple[FieldProblem, ...]:
+    told = fields[:PROBLEMS_TOLD_MAX]
+    left_out += len(fields) - len(told)
+    return (*told, FieldProblem("errors", f"and {left_out:,} more problems")) if left_out else told
 
 
 def invalid(field: str, detail: str) -> ApiProblem:
@@ -134,7 +153,7 @@ def of_refusal(refused: ChangeRefused) -> ApiProblem:
     return ApiProblem(
         _STATUS[first.kind],
         first.kind.value,
-        str(refused),
+        sentence_of(refused.problems),
         fields=[FieldProblem(detail.field, detail.text) for detail in refused.details],
         headers=headers,
     )

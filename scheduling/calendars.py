@@ -66,7 +66,7 @@ def calendar_dates(rules: Sequence[str], dates: Iterable[date] = ()) -> tuple[da
     search_us = 0
     for number, text in enumerate(rules):
         try:
-            search_us += _search_us(text)
+            search_us += search_us_of(text)
             if search_us > CALENDAR_SEARCH_US_MAX:
                 reason = "the rules take too long to expand: write this one with a coarser FREQ"
                 raise InvalidRecurrence("RRULE", "", reason)
@@ -165,8 +165,8 @@ def _shifted(day: date) -> datetime:
     return datetime(day.year + _SHIFT_YEARS, day.month, day.day)  # noqa: DTZ001 - of dates
 
 
-def _search_us(text: str) -> int:
-    """What finding its dates may cost beside the dates themselves, about."""
+def search_us_of(text: str) -> int:
+    """What finding its dates may cost beside the dates themselves, about. InvalidRecurrence."""
     start, rule, _ = parse_rule_text(text)
     if rule is None or start is None or not rule.is_filtered:
         return 0

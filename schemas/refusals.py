@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
 from scheduling.durations import duration_text
-from scheduling.limits import ECHO_CHARS_MAX
+from scheduling.limits import ECHO_CHARS_MAX, SUGGESTED_AMONG_MAX
 
 _OTHER_WORDS: Final = {
     "cron": "schedule", "every": "schedule", "at": "schedule", "recurrence": "schedule",
@@ -109,11 +110,21 @@ def shown_key(key: str) -> str:
 
 
 def did_you_mean(word: str, words: Sequence[str]) -> list[str]:
-    """The likeliest of the words, whatever the case it was written in; at most one."""
-    by_lower = {known.lower(): known for known in words}
+    """The likeliest of the first words, whatever the case it was written in; at most one."""
+    by_lower = {known.lower(): known for known in words[:SUGGESTED_AMONG_MAX]}
     return [by_lower[match] for match in get_close_matches(word[:100].lower(), by_lower, n=1)]
 
 
+@cache
+def model_under(model: type[BaseModel], key: str) -> type[BaseModel] | None:
+    """The model of a key's value, where it has one."""
+    for name, info in model.model_fields.items():
+        if (info.alias or name) == key:
+            return next(iter(_models_in(info.annotation)), None)
+    return None
+
+
+@cache
 def keys_of(model: type[BaseModel]) -> frozenset[str]:
     """The keys that a person may write for this model."""
     return frozenset(info.alias or name for name, info in model.model_fields.items())
@@ -126,9 +137,7 @@ def _bound(key: str, context: Mapping[str, Any]) -> str:
 
 def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel]:
     for step in loc[:-1]:
-        for name, info in model.model_fields.items():
-            if (info.alias or name) == step:
-                model = next(iter(_models_in(info.annotation)), model)
+        model = model_under(model, str(step)) or model
     return model
 
 

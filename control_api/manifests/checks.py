@@ -1,11 +1,12 @@
 """What a shape cannot show: the address, the secret, the target's name, the recurrence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from control_api.manifests.shapes import Report, Section
+from control_api.manifests.shapes import Defaults, Report, Section
 from control_api.manifests.yaml_tree import echoed
 from scheduling import InvalidRecurrence, compile_recurrence, zone_names
 from scheduling.calendars import ExclusionCalendar
@@ -60,16 +61,14 @@ class ScheduleCheck:
         trigger: TriggerSpec,
         *,
         tenant: str,
-        defaults: Section | None,
+        defaults: Defaults | None,
         calendars: tuple[ExclusionCalendar, ...] = (),
     ) -> None:
         refused = self._refusal(trigger, (tenant, section.name), calendars)
         if refused is None:
             return
         key = _KEYS.get(refused.field, "schedule")
-        place = section.child(key) or (defaults and defaults.child(key)) or section
-        path = f"{section.path}.{key}" if place is section else place.path
-        self.report.add(place.mark, path, _message(refused, key))
+        self.report.add(*section.blamed(key, defaults), partial(_message, refused, key))
 
     def _refusal(
         self,
@@ -93,14 +92,14 @@ class ScheduleCheck:
         return self._seen[known]
 
 
-def unknown_name(kind: str, name: str, names: Sequence[str]) -> str:
+def unknown_name(kind: str, name: str, names: Collection[str]) -> str:
     """What to say about a target or a calendar that the manifest does not give the tenant."""
     if not names:
         return (
             f"the manifest has no {kind}s for this tenant: write this one under `{kind}s:`, also "
             "where the service has it already"
         )
-    close = did_you_mean(name, names)
+    close = did_you_mean(name, list(names))
     shown = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
     hint = f"did you mean `{close[0]}`?" if close else f"the tenant's {kind}s are {shown}"
     return f"no {kind} {echoed(name)} in this tenant: {hint}"

@@ -1,6 +1,6 @@
 """Reads a manifest: all of its problems at once, each with its line, or the records to apply."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
@@ -8,13 +8,17 @@ from typing import Final, NamedTuple, TypeVar
 from control_api.manifests.checks import ScheduleCheck, TargetCheck, unknown_name
 from control_api.manifests.problems import ManifestErrors, Mark, Problem
 from control_api.manifests.shapes import (
+    Defaults,
     Report,
     Section,
     expect_mapping,
+    known_values,
+    refuse_unknown,
     validated,
 )
 from control_api.manifests.yaml_tree import Node
 from scheduling.calendars import ExclusionCalendar
+from scheduling.limits import NAME_CHARS_MAX
 from schemas.manifest import (
     CalendarSpec,
     Manifest,
@@ -24,7 +28,7 @@ from schemas.manifest import (
     TriggerSpec,
 )
 from schemas.manifest_fields import name_problem
-from schemas.refusals import keys_of, shown_key, unknown_key
+from schemas.refusals import keys_of
 
 _QUOTA_KEYS: Final = keys_of(QuotaSpec)
 _TENANT_KEYS: Final = _QUOTA_KEYS | {"calendars", "targets", "defaults", "triggers"}
@@ -37,11 +41,18 @@ Spec = TypeVar("Spec")
 
 
 def read_manifest(
-    root: Node, problems: Iterable[Problem] = (), *, name: str, now_us: int, allow_loopback: bool
+    root: Node,
+    problems: Iterable[Problem] = (),
+    *,
+    name: str,
+    now_us: int,
+    allow_loopback: bool,
+    takes: Callable[[str, str], bool] = lambda tenant, trigger: True,
 ) -> Manifest:
     """The manifest of a tree, whose reader has found these problems; `name` is the file's.
 
-    Every recurrence is compiled and asked for its next instant after `now_us`. Secrets that lie
+    Every recurrence is compiled and asked for its next instant after `now_us`; of triggers that
+    are not wanted it is not, since that takes a millisecond each. Secrets that lie
     elsewhere are not looked for: `control_api.manifests.secrets` does that, where the file is.
     Raises ManifestErrors with all problems; nothing is half read.
     """
@@ -50,10 +61,11 @@ def read_manifest(
         report=report,
         check_target=TargetCheck(report, allow_loopback),
         check_schedule=ScheduleCheck(report, now_us),
+        takes=takes,
     )
     tenants = reader.tenants(Section(root, "", "", Mark(1, 1)))
     if report.problems:
-        raise ManifestErrors(name, report.problems)
+        raise ManifestErrors(name, report.problems, report.left_out)
     return Manifest(tenants=tenants, name=name)
 
 
@@ -61,7 +73,7 @@ def check_root(root: Section, *, report: Report) -> bool:
     """Whether it is a mapping with `tenants` in it; what else stands there is refused."""
     if not expect_mapping(root, report=report):
         return False
-    _refuse_unknown(root, frozenset({"tenants"}), report=report)
+    refuse_unknown(root, frozenset({"tenants"}), report=report)
     if root.child("tenants") is None:
         report.add(root.mark, "tenants", "missing: start the file with `tenants:`")
         return False
@@ -75,6 +87,7 @@ class _Reader:
     report: Report
     check_target: TargetCheck
     check_schedule: ScheduleCheck
+    takes: Callable[[str, str], bool]
 
     def tenants(self, root: Section) -> dict[str, TenantSpec]:
         if not check_root(root, report=self.report):
@@ -84,7 +97,7 @@ class _Reader:
     def _tenant(self, tenant: Section) -> TenantSpec | None:
         if not expect_mapping(tenant, report=self.report):
             return None
-        _refuse_unknown(tenant, _TENANT_KEYS, report=self.report)
+        refuse_unknown(tenant, _TENANT_KEYS, report=self.report)
         quotas = validated(QuotaSpec, tenant.keeping(_QUOTA_KEYS), report=self.report)
         targets = self._members(tenant, "targets", self._target)
         defaults = self._defaults(tenant)
@@ -120,29 +133,31 @@ class _Reader:
         if trigger is None:
             return None
         if trigger.target not in around.target_names:
-            text = unknown_name("target", trigger.target, around.target_names)
-            self._blame(section, "target", text, defaults=defaults)
+            text = partial(unknown_name, "target", trigger.target, around.target_names)
+            self.report.add(*section.blamed("target", defaults), text)
         for name in trigger.calendars:
             if name not in around.calendar_names:
-                text = unknown_name("calendar", name, around.calendar_names)
-                self._blame(section, "calendars", text, defaults=defaults)
-        used = [around.excluded[name] for name in trigger.calendars if name in around.excluded]
-        self.check_schedule(
-            section, trigger, tenant=around.tenant.name, defaults=defaults, calendars=tuple(used)
-        )
+                text = partial(unknown_name, "calendar", name, around.calendar_names)
+                self.report.add(*section.blamed("calendars", defaults), text)
+        if self.takes(around.tenant.name, section.name):
+            used = [around.excluded[name] for name in trigger.calendars if name in around.excluded]
+            self.check_schedule(
+                section,
+                trigger,
+                tenant=around.tenant.name,
+                defaults=defaults,
+                calendars=tuple(used),
+            )
         return trigger
 
-    def _blame(self, section: Section, key: str, text: str, *, defaults: Section | None) -> None:
-        place = section.child(key) or (defaults and defaults.child(key)) or section
-        path = f"{section.path}.{key}" if place is section else place.path
-        self.report.add(place.mark, path, text)
-
-    def _defaults(self, tenant: Section) -> Section | None:
+    def _defaults(self, tenant: Section) -> Defaults | None:
         section = tenant.child("defaults")
         if section is None or not expect_mapping(section, report=self.report):
             return None
-        _refuse_unknown(section, _DEFAULT_KEYS, report=self.report)
-        return section.keeping(_DEFAULT_KEYS)
+        refuse_unknown(section, _DEFAULT_KEYS, report=self.report)
+        kept = section.keeping(_DEFAULT_KEYS)
+        values, _ = known_values(TriggerSpec, kept, report=self.report)
+        return Defaults(kept, values)
 
     def _members(
         self, parent: Section, key: str, read: Callable[[Section], Spec | None]
@@ -159,6 +174,8 @@ class _Reader:
             problem = name_problem(name)
             if problem is not None:
                 self.report.add(member.mark, member.path, problem)
+                if len(name) > NAME_CHARS_MAX:
+                    continue  # each of its fields would repeat it
             record = read(member)
             if record is not None:
                 members[name] = record
@@ -169,18 +186,10 @@ class _Around(NamedTuple):
     """What a trigger's section rests on in its tenant; names also of members with a mistake."""
 
     tenant: Section
-    defaults: Section | None
-    target_names: Sequence[str]
-    calendar_names: Sequence[str]
+    defaults: Defaults | None
+    target_names: Mapping[str, object]
+    calendar_names: Mapping[str, object]
     excluded: Mapping[str, ExclusionCalendar]
-
-
-def _refuse_unknown(section: Section, known: frozenset[str], *, report: Report) -> None:
-    for key, mark in section.node.keys.items():
-        if key not in known:
-            shown = shown_key(key)
-            path = f"{section.path}.{shown}" if section.path else shown
-            report.add(mark, path, unknown_key(key, known))
 
 
 def _excluded(name: str, spec: CalendarSpec) -> ExclusionCalendar:
@@ -188,7 +197,7 @@ def _excluded(name: str, spec: CalendarSpec) -> ExclusionCalendar:
     return ExclusionCalendar(name, 0, spec.all_dates())
 
 
-def _keys_under(section: Section, key: str) -> Sequence[str]:
+def _keys_under(section: Section, key: str) -> Mapping[str, object]:
     """The names as written, so that a target with a mistake is not also called unknown."""
     child = section.child(key)
-    return tuple(child.node.keys) if child else ()
+    return child.node.keys if child else {}

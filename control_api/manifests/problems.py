@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from scheduling.limits import MANIFEST_PROBLEMS_MAX
+from scheduling.limits import PROBLEMS_TOLD_MAX
 from schemas.printable import printable
 
 _SECRET: Final = re.compile(r"whsec_[A-Za-z0-9+/=_-]+")
@@ -45,7 +45,7 @@ class Problem(NamedTuple):
 class ManifestErrors(Exception):
     """A manifest was refused; nothing of it was used.
 
-    problems: all of them in the order of the file, at most MANIFEST_PROBLEMS_MAX
+    problems: all of them in the order of the file, at most PROBLEMS_TOLD_MAX
     left_out: how many more there were
     No message holds a secret, a payload or more than 40 characters of the file.
     """
@@ -53,12 +53,12 @@ class ManifestErrors(Exception):
     def __init__(self, name: str, problems: Iterable[Problem], left_out: int = 0) -> None:
         ordered = sorted({problem.redacted() for problem in problems})
         self.name = name
-        self.problems = tuple(ordered[:MANIFEST_PROBLEMS_MAX])
+        self.problems = tuple(ordered[:PROBLEMS_TOLD_MAX])
         self.left_out = left_out + len(ordered) - len(self.problems)
         super().__init__(name, self.problems, self.left_out)
 
     def __str__(self) -> str:
         lines = [problem.text(self.name) for problem in self.problems]
         if self.left_out:
-            lines.append(f"{self.name}: and {self.left_out} more problems")
+            lines.append(f"{self.name}: and {self.left_out:,} more problems")
         return "\n".join(lines)

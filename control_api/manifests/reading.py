@@ -1,18 +1,17 @@
 """From the manifests of one request to what they ask of each tenant, or all of their problems."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from control_api.manifests.manifest import read_manifest
 from control_api.manifests.plain_tree import node_of
 from control_api.manifests.problems import ManifestErrors
-from control_api.problems import ApiProblem, FieldProblem
+from control_api.problems import ApiProblem, FieldProblem, sentence_of
 from schemas.api.apply import ManifestIn
 from schemas.manifest import Manifest, TargetSpec, TenantSpec
 from schemas.printable import printable
 
 _MEMBERS: Final = ("calendars", "targets", "triggers")
-_TOLD_IN_DETAIL: Final = 3
 
 
 class Wishes(NamedTuple):
@@ -30,37 +29,52 @@ class Wishes(NamedTuple):
         return path if name is None else prefixed(name, path)
 
 
-def read_manifests(manifests: Sequence[ManifestIn], *, now_us: int, allow_loopback: bool) -> Wishes:
-    """ApiProblem with every problem of every manifest, each at its path."""
+def read_manifests(
+    manifests: Sequence[ManifestIn],
+    *,
+    now_us: int,
+    allow_loopback: bool,
+    takes: Callable[[str, str], bool],
+) -> Wishes:
+    """ApiProblem with the problems of every manifest, each at its path.
+
+    takes:  whether a tenant's trigger of this name is wanted
+    """
     is_one = len(manifests) == 1
     problems = list(_name_problems(manifests))
+    left_out = 0
     read: list[Manifest] = []
     for manifest in manifests:
         root = node_of({"tenants": manifest.tenants})
         try:
             found = read_manifest(
-                root, name=manifest.name, now_us=now_us, allow_loopback=allow_loopback
+                root,
+                name=manifest.name,
+                now_us=now_us,
+                allow_loopback=allow_loopback,
+                takes=takes,
             )
         except ManifestErrors as errors:
             problems += _told(errors, is_one=is_one)
+            left_out += errors.left_out
         else:
             problems += _elsewhere(found, is_one=is_one)
             read.append(found)
     if not problems:
         problems += _repeated(read)
     if problems:
-        raise refusal(problems)
+        raise refusal(problems, left_out=left_out)
     sources = {} if is_one else {path: each.name for each in read for path in _paths(each)}
     return Wishes(_joined(read), sources)
 
 
-def refusal(problems: Sequence[FieldProblem], *, status: int = 422) -> ApiProblem:
+def refusal(
+    problems: Sequence[FieldProblem], *, status: int = 422, left_out: int = 0
+) -> ApiProblem:
     """All of them; the sentence names the first few."""
-    told = [f"{each.field}: {each.detail}" for each in problems[:_TOLD_IN_DETAIL]]
-    if len(problems) > len(told):
-        told.append(f"and {len(problems) - len(told):,} more problems")
+    detail = sentence_of([f"{each.field}: {each.detail}" for each in problems], left_out)
     code = "invalid" if status == 422 else "conflict"
-    return ApiProblem(status, code, "; ".join(told), fields=problems)
+    return ApiProblem(status, code, detail, fields=problems, left_out=left_out)
 
 
 def prefixed(name: str, path: str) -> str:
@@ -77,15 +91,11 @@ def _name_problems(manifests: Sequence[ManifestIn]) -> Iterator[FieldProblem]:
 
 
 def _told(errors: ManifestErrors, *, is_one: bool) -> list[FieldProblem]:
-    told = [
+    return [
         FieldProblem(path if is_one else prefixed(errors.name, path), printable(each.message))
         for each in errors.problems
         for path in [each.shown_path]
     ]
-    if errors.left_out:
-        field = "tenants" if is_one else prefixed(errors.name, "tenants")
-        told.append(FieldProblem(field, f"and {errors.left_out:,} more problems"))
-    return told
 
 
 def _elsewhere(manifest: Manifest, *, is_one: bool) -> Iterator[FieldProblem]:

@@ -1,14 +1,16 @@
 """A part of the tree against its model: pydantic's findings in our words, at the file's lines."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from control_api.manifests.problems import Mark, Problem
 from control_api.manifests.yaml_tree import Node
-from schemas.refusals import message_of, shown_key
+from scheduling.limits import PROBLEMS_TOLD_MAX, UNKNOWN_KEYS_TOLD_MAX
+from schemas.refusals import keys_of, message_of, model_under, shown_key, unknown_key
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -35,26 +37,48 @@ class Section:
             return None
         return Section(self.node.value[key], key, _joined(self.path, key), self.node.keys[key])
 
+    def blamed(self, key: str, defaults: "Defaults | None") -> tuple[Mark, str]:
+        """The place and the path of a key at fault, which may stand in the defaults or nowhere."""
+        place = self.child(key) or (defaults and defaults.section.child(key))
+        return (place.mark, place.path) if place else (self.mark, _joined(self.path, key))
+
     def children(self) -> "list[Section]":
         """The members of a mapping; none of anything else."""
         found = [self.child(key) for key in self.node.keys]
         return [each for each in found if each is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the sections of one kind have in common, and its values, made once for all of them."""
+
+    section: Section
+    values: Mapping[str, object]
+
+
 @dataclass(slots=True)
 class Report:
-    """The problems so far; a place that is already reported is not reported in other words."""
+    """The first problems; a place that is already reported is not reported in other words.
+
+    left_out:  how many more there were: they are not even put into words, which takes time
+    """
 
     problems: list[Problem] = field(default_factory=list)
+    left_out: int = 0
     _paths: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._paths.update(problem.path for problem in self.problems)
 
-    def add(self, mark: Mark, path: str, message: str) -> None:
-        if path not in self._paths:
-            self._paths.add(path)
-            self.problems.append(Problem(mark.line, mark.column, path, message))
+    def add(self, mark: Mark, path: str, message: str | Callable[[], str]) -> None:
+        if path in self._paths:
+            return
+        self._paths.add(path)
+        if len(self.problems) >= PROBLEMS_TOLD_MAX:
+            self.left_out += 1
+            return
+        text = message if isinstance(message, str) else message()
+        self.problems.append(Problem(mark.line, mark.column, path, text))
 
 
 def validated(
@@ -62,7 +86,7 @@ def validated(
     section: Section,
     *,
     report: Report,
-    defaults: Section | None = None,
+    defaults: Defaults | None = None,
     fillers: Mapping[str, object] | None = None,
 ) -> Spec | None:
     """The section as a record, or None with every finding reported.
@@ -73,19 +97,50 @@ def validated(
     """
     if not expect_mapping(section, report=report):
         return None
-    values: dict[str, object] = {}
-    for source in (defaults, section):
-        if source is not None and isinstance(source.node.value, dict):
-            values.update({key: node.plain() for key, node in source.node.value.items()})
+    own, is_known = known_values(model, section, report=report)
+    values = {**defaults.values, **own} if defaults is not None else own
+    findings: list[Any] = []
     try:
-        return model.model_validate(values)
+        found = model.model_validate(values)
     except ValidationError as error:
-        findings = error.errors(include_url=False, include_input=False)
+        findings = list(error.errors(include_url=False, include_input=False))
+    else:
+        if is_known:
+            return found
     for finding in findings:
         source = _source_of(finding["loc"], section, defaults)
-        mark, path = _place(source, finding["loc"], is_known=finding["type"] != "extra_forbidden")
+        mark, path = _place(source, finding["loc"])
         report.add(mark, path, message_of(model, finding))
     return None if fillers is None else _filled(model, values, findings, fillers)
+
+
+def known_values(
+    model: type[BaseModel], section: Section, *, report: Report
+) -> tuple[dict[str, object], bool]:
+    """What the section gives the model, and whether that is all of it; the rest is reported.
+
+    A mapping of a million unknown keys would make pydantic find as many faults.
+    """
+    is_known = refuse_unknown(section, keys_of(model), report=report)
+    values: dict[str, object] = {}
+    for each in section.children():
+        inner = model_under(model, each.name)
+        if inner is not None and isinstance(each.node.value, dict):
+            values[each.name], is_whole = known_values(inner, each, report=report)
+            is_known = is_known and is_whole
+        elif each.name in keys_of(model):
+            values[each.name] = each.node.plain()
+    return values, is_known
+
+
+def refuse_unknown(section: Section, known: frozenset[str], *, report: Report) -> bool:
+    """Whether the mapping has no other keys; the first of them are reported, the rest counted."""
+    unknown = [key for key in section.node.keys if key not in known]
+    for key in unknown[:UNKNOWN_KEYS_TOLD_MAX]:
+        path = _joined(section.path, shown_key(key))
+        report.add(section.node.keys[key], path, partial(unknown_key, key, known))
+    report.left_out += len(unknown[UNKNOWN_KEYS_TOLD_MAX:])
+    return not unknown
 
 
 def _filled(
@@ -134,19 +189,18 @@ def expect_mapping(section: Section, *, report: Report) -> bool:
     return False
 
 
-def _source_of(loc: Sequence[int | str], section: Section, defaults: Section | None) -> Section:
+def _source_of(loc: Sequence[int | str], section: Section, defaults: Defaults | None) -> Section:
     is_own = not loc or section.child(str(loc[0])) is not None
-    if is_own or defaults is None or defaults.child(str(loc[0])) is None:
+    if is_own or defaults is None or defaults.section.child(str(loc[0])) is None:
         return section
-    return defaults
+    return defaults.section
 
 
-def _place(section: Section, loc: Sequence[int | str], *, is_known: bool) -> tuple[Mark, str]:
+def _place(section: Section, loc: Sequence[int | str]) -> tuple[Mark, str]:
     """The deepest place of the location that the file has; a missing key is its parent's."""
     mark, path, node = section.mark, section.path, section.node
-    for depth, step in enumerate(loc, start=1):
-        is_shown = is_known or depth < len(loc)
-        path = _joined(path, str(step) if is_shown else shown_key(str(step)))
+    for step in loc:
+        path = _joined(path, str(step))
         if isinstance(node.value, dict) and str(step) in node.value:
             mark, node = node.keys[str(step)], node.value[str(step)]
         elif isinstance(node.value, list) and isinstance(step, int) and step < len(node.value):

@@ -12,7 +12,13 @@ import yaml
 
 from control_api.manifests.problems import ManifestErrors, Mark, Problem
 from control_api.manifests.yaml_scalars import Scalar, UnclearScalar, plain_scalar
-from scheduling.limits import ECHO_CHARS_MAX, MANIFEST_BYTES_MAX, MANIFEST_DEPTH_MAX
+from scheduling.limits import (
+    ECHO_CHARS_MAX,
+    MANIFEST_BYTES_MAX,
+    MANIFEST_DEPTH_MAX,
+    MANIFEST_VALUES_MAX,
+    PROBLEMS_TOLD_MAX,
+)
 from schemas.refusals import shown_key
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
@@ -63,7 +69,8 @@ class _Frame:
 def read_tree(text: str | bytes, *, name: str) -> tuple[Node, list[Problem]]:
     """The document's tree, and the problems that left the tree usable.
 
-    Raises ManifestErrors where there is no tree: encoding, size, syntax, no or many documents.
+    Raises ManifestErrors where there is no tree: encoding, size, syntax, no or many documents, and
+    where there are more problems than are told at once.
     """
     source = _decoded(text, name)
     reader = _Reader(name)
@@ -71,7 +78,10 @@ def read_tree(text: str | bytes, *, name: str) -> tuple[Node, list[Problem]]:
         for event in yaml.parse(source, Loader=yaml.CSafeLoader):
             reader.take(event)
     except yaml.YAMLError as error:
-        raise ManifestErrors(name, [*reader.problems, _syntax_problem(error, source)]) from None
+        problems = [*reader.problems, _syntax_problem(error, source)]
+        raise ManifestErrors(name, problems, reader.left_out) from None
+    if reader.left_out:
+        raise ManifestErrors(name, reader.problems, reader.left_out)
     if reader.root is None or reader.root.value is None:
         raise ManifestErrors(name, [Problem(1, 1, "", "the file is empty: start with `tenants:`")])
     return reader.root, reader.problems
@@ -89,7 +99,9 @@ class _Reader:
         self.name = name
         self.root: Node | None = None
         self.problems: list[Problem] = []
+        self.left_out = 0
         self._frames: list[_Frame] = []
+        self._values = 0
 
     def take(self, event: yaml.Event) -> None:
         start = event.start_mark
@@ -126,6 +138,9 @@ class _Reader:
         self._frames.append(_Frame(node))
 
     def _attach(self, node: Node) -> None:
+        self._values += 1
+        if self._values > MANIFEST_VALUES_MAX:
+            self._stop(node.mark, f"at most {MANIFEST_VALUES_MAX:,} values: split it by tenant")
         if not self._frames:
             self.root = node
             return
@@ -192,11 +207,14 @@ class _Reader:
         return repr(shown_key(key)) if is_inside else echoed(key)
 
     def _add(self, mark: Mark, message: str) -> None:
+        if len(self.problems) >= PROBLEMS_TOLD_MAX:
+            self.left_out += 1
+            return
         self.problems.append(Problem(mark.line, mark.column, self._path(), message))
 
     def _stop(self, mark: Mark, message: str) -> None:
         self._add(mark, message)
-        raise ManifestErrors(self.name, self.problems)
+        raise ManifestErrors(self.name, self.problems, self.left_out)
 
 
 def _is_text_key(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from control_api.call import Call
+from control_api.manifests.bounds import check_bounds, check_changes
 from control_api.manifests.entries import (
     entries_of,
     next_before,
@@ -47,15 +48,18 @@ class _Done(NamedTuple):
 def apply_manifests(call: Call, body: ApplyIn, *, changes_max: int | None) -> Reply[ApplyOut]:
     """Everything in one transaction. `author` for each tenant; more where more is changed.
 
-    ApiProblem with every problem at its path. 409 when `plan` is of another state of things; 422
+    ApiProblem with the problems at their paths. 409 when `plan` is of another state of things; 422
     when it has more than `changes_max` changes, where there is a bound.
     """
     selection = Selection(body.only)
     _require_authors(call, body, selection)
+    if changes_max is not None:
+        check_bounds(body.manifests, selection, changes_max=changes_max)
     wishes = read_manifests(
         body.manifests,
         now_us=call.now_us(),
         allow_loopback=call.services.settings.allow_loopback,
+        takes=selection.takes,
     )
     repeat = None if body.dry_run else _repeat_of(call, wishes, body)
     if repeat is not None:
@@ -63,8 +67,8 @@ def apply_manifests(call: Call, body: ApplyIn, *, changes_max: int | None) -> Re
     hosts = Hosts(call, allow=body.allow_targets)
     for left in reversed(range(APPLY_TRIES_MAX)):
         plan = _plan_of(call, wishes, hosts, selection=selection, prune=body.prune)
-        if changes_max is not None and len(plan.changes) > changes_max:
-            raise _too_large(len(plan.changes), changes_max)
+        if changes_max is not None:
+            check_changes(len(plan.changes), changes_max)
         if body.plan not in (None, plan.fingerprint):
             # Its first time may have come in between, and outdated its own plan.
             repeat = _repeat_of(call, wishes, body)
@@ -168,16 +172,6 @@ def _field(wishes: Wishes, path: str) -> str:
         return wishes.field(path)
     name = wishes.sources.get(path.rpartition(".")[0])
     return path if name is None else prefixed(name, path)
-
-
-def _too_large(count: int, changes_max: int) -> ApiProblem:
-    """Every other writer waits for the transaction: one author must not hold them all up."""
-    detail = (
-        f"they make {count:,} changes, and one transaction takes at most {changes_max:,}: apply "
-        "them in parts, with `only` (--only) or from smaller files"
-    )
-    fields = [FieldProblem("manifests", detail)]
-    return ApiProblem(422, "invalid", f"manifests: {detail}", fields=fields)
 
 
 def _outdated() -> ApiProblem:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punctual
+from control_api.manifests import yaml_tree
 from control_api.manifests.problems import ManifestErrors
 from control_api.manifests.text import to_yaml
 from scheduling.instants import from_text
@@ -660,10 +661,25 @@ def test_mistake_in_defaults_is_told_once_for_all_triggers() -> None:
 
 
 def test_flood_of_problems_is_cut_and_counted() -> None:
-    text = "tenants:\n" + "".join(f"  A{n}: {{}}\n" for n in range(1_005))
+    text = "tenants:\n" + "".join(f"  A{n}: {{}}\n" for n in range(105))
     found = refusals(text)
-    assert len(found) == 1_001
+    assert len(found) == 101
     assert found[-1] == ": and 5 more problems"
+
+
+def test_flood_of_problems_of_yaml_is_cut_and_counted() -> None:
+    found = refusals("tenants: {acme: {triggers: {one: {payload: [" + "!x 1, " * 105 + "]}}}}")
+    assert len(found) == 101
+    assert found[-1] == ": and 5 more problems"
+
+
+def test_file_of_many_values_is_refused_where_they_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(yaml_tree, "MANIFEST_VALUES_MAX", 20)
+    assert refusals("tenants:\n" + "".join(f"  a{n}: {{}}\n" for n in range(30))) == [
+        "20: tenants.a18: at most 20 values: split it by tenant"
+    ]
 
 
 def test_manifest_errors_pickle_to_the_same_text() -> None:
