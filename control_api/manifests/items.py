@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from ports.changes import Change
+from ports.changes import Change, PutCalendar, PutTenant
 from ports.records import TriggerDefinition, TriggerRecord
 from schemas.api.apply import FieldChange, SubjectKind
 
@@ -85,11 +85,19 @@ class Ordered(NamedTuple):
     step: Step
 
 
+Held = PutCalendar | PutTenant
+"""A thing put as it is, at the revision that it has: stale where somebody changed it since."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """All items, in the order in which they are told."""
+    """All items, in the order in which they are told.
+
+    held:  what the items rest on and leave alone; not told
+    """
 
     items: tuple[Item, ...]
+    held: tuple[Held, ...] = ()
 
     @cached_property
     def ordered(self) -> list[Ordered]:
@@ -101,7 +109,8 @@ class Plan:
 
     @property
     def changes(self) -> Sequence[Change]:
-        return [each.step.change for each in self.ordered]
+        """Those of the items, then what is held."""
+        return [*(each.step.change for each in self.ordered), *self.held]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -112,6 +121,8 @@ class Plan:
             kinds = [type(step.change).__name__ for step in item.steps]
             parts = [*item.subject, item.revision, kinds, fields]
             digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
+        for each in self.held:
+            digest.update(repr(each).encode() + b"\n")
         return digest.hexdigest()[:32]
 
     def sparing(self, numbers: Collection[int], warnings: Sequence[str]) -> "Plan":
@@ -128,5 +139,6 @@ class Plan:
                 if number in told
                 else item
                 for number, item in enumerate(self.items)
-            )
+            ),
+            self.held,
         )

@@ -66,12 +66,12 @@ def target_deletion(stored: TargetRecord, *, allowed: Collection[str]) -> Item:
     )
 
 
-def _expected(stored: TargetRecord | None, allowed: Collection[str]) -> int | None:
+def _expected(stored: TargetRecord | None, allowed: Collection[str]) -> int:
     """Allowing the host of an unusable target makes a new revision of it, before its turn."""
     if stored is None:
         return 0
     is_renewed = stored.ownership not in USABLE_OWNERSHIP and host_of(stored.endpoint) in allowed
-    return None if is_renewed else stored.revision
+    return stored.revision + is_renewed
 
 
 def _fields(

@@ -8,7 +8,7 @@ from typing import Final
 
 from control_api.call import Call
 from control_api.manifests.hosts import Hosts, Wanted
-from control_api.manifests.items import Item, Phase, Step, Subject
+from control_api.manifests.items import Held, Item, Phase, Step, Subject
 from control_api.manifests.selection import Selection
 from control_api.manifests.stored import read_tenant
 from control_api.manifests.target_items import target_deletion, target_item
@@ -110,6 +110,23 @@ class TenantDraft:
             )
         if self._prune:
             yield from self._deletions(allowed)
+
+    def held(self) -> Iterator[Held]:
+        """What the triggers take their dates and their smear from, where it is not selected."""
+        stored, triggers = self._stored, self._triggers.values()
+        used = {name for each in triggers for name in each.calendars}
+        for name, calendar in stored.calendars.items():
+            if name in used and name not in self._calendars:
+                yield PutCalendar(
+                    tenant_id=self._tenant_id,
+                    calendar_id=name,
+                    rules=calendar.rules,
+                    dates=calendar.own_dates,
+                    expected_revision=calendar.revision,
+                )
+        is_told = self._selection.takes_whole(self._tenant_id)
+        if stored.record and not is_told and any(each.smear_s is None for each in triggers):
+            yield PutTenant(tenant=stored.record, expected_revision=stored.record.revision)
 
     def _deletions(self, allowed: set[str]) -> Iterator[Item]:
         for name, trigger in self._stored.triggers.items():

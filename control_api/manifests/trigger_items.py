@@ -90,12 +90,11 @@ def trigger_deletion(stored: TriggerRecord, current: TriggerDefinition | None) -
 
 def _expected(
     stored: TriggerRecord | None, current: TriggerDefinition | None, edited: Collection[str]
-) -> int | None:
-    """An edit of its calendar makes a new revision of the trigger, before its own turn."""
+) -> int:
+    """Each edit of a calendar of it makes a new revision of the trigger, before its own turn."""
     if stored is None:
         return 0
-    follows = current is not None and any(each in edited for each in current.calendars)
-    return None if follows else stored.revision
+    return stored.revision + len(set(edited).intersection(current.calendars if current else ()))
 
 
 def _standing(

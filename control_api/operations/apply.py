@@ -108,7 +108,8 @@ def _plan_of(
     if unproven:
         told = [FieldProblem(_field(wishes, each.field), each.detail) for each in unproven]
         raise refusal(told, status=409)
-    plan = Plan(tuple(item for draft in drafts for item in draft.items(hosts)))
+    items = tuple(item for draft in drafts for item in draft.items(hosts))
+    plan = Plan(items, tuple(held for draft in drafts for held in draft.held()))
     selection.check_used()
     return plan
 
@@ -119,7 +120,13 @@ def _carried_out(call: Call, wishes: Wishes, plan: Plan, *, body: ApplyIn) -> Re
     done = _transacted(call, plan, dry_run=body.dry_run)
     if done.results and done.results[0].replayed:
         return _replayed(wishes, body, done.results)
-    entries = entries_of(done.plan, done.results, before=before, payloads=payloads, now_us=now_us)
+    entries = entries_of(
+        done.plan,
+        done.results[: len(done.plan.ordered)],
+        before=before,
+        payloads=payloads,
+        now_us=now_us,
+    )
     return Reply(body=ApplyOut(dry_run=body.dry_run, plan=plan.fingerprint, entries=entries))
 
 
@@ -140,7 +147,7 @@ def _spared(plan: Plan, refused: ChangeRefused) -> dict[int, str]:
     """The items that cannot be deleted now, and why; none where anything else is refused."""
     spared: dict[int, str] = {}
     for problem in refused.details:
-        if problem.kind is not ProblemKind.CONFLICT:
+        if problem.kind is not ProblemKind.CONFLICT or problem.change >= len(plan.ordered):
             return {}
         item, step = plan.ordered[problem.change]
         if step.phase is not Phase.REST_GOES:
@@ -153,7 +160,7 @@ def _at_paths(refused: ChangeRefused, plan: Plan, wishes: Wishes) -> ApiProblem:
     """The store's problems, each at the path of what it is about."""
     details = []
     for problem in refused.details:
-        if problem.kind not in _OF_THE_CALL:
+        if problem.kind not in _OF_THE_CALL and problem.change < len(plan.ordered):
             item = plan.items[plan.ordered[problem.change].item]
             problem = problem._replace(field=_field(wishes, _path(item, problem)))
         details.append(problem)
