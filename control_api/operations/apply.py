@@ -78,8 +78,8 @@ def apply_manifests(call: Call, body: ApplyIn, *, changes_max: int | None) -> Re
         try:
             return _carried_out(call, wishes, plan, body=body)
         except ChangeRefused as refused:
-            is_stale = {each.kind for each in refused.details} == {ProblemKind.STALE}
-            if not is_stale:
+            # What else is refused beside it may rest on the same old facts: look once more.
+            if ProblemKind.STALE not in {each.kind for each in refused.details}:
                 raise _at_paths(refused, plan, wishes) from refused
             if not left:
                 raise _outdated() from refused

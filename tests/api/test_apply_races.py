@@ -142,6 +142,28 @@ def test_apply_without_a_plan_keeps_the_horizon_that_came_in_between(
     assert (found["horizon"], found["zone"]) == ("2d", "Europe/Berlin")
 
 
+def test_apply_that_meets_an_edit_and_a_use_in_one_commit_plans_again(
+    api: Api, rival: Rival
+) -> None:
+    """Beside the old revision the store refuses a deletion; both rest on the first plan."""
+    _applied(
+        api, manifest(dates=["2026-12-24"], targets={"hook": {"url": HOOK}, "old": {"url": HOOK}})
+    )
+
+    def edit_and_use() -> Any:
+        assert edit_trigger(api).is_success
+        using = OWN | {"target": "old"}
+        return api.call("PUT", f"{HERE}/triggers/user", using)
+
+    rival.act = edit_and_use
+    answer = _applied(api, OTHER_ZONE, prune=True, only=["*/nightly", "*/old"])
+    assert [each.is_success for each in rival.answers] == [True]
+    told = {each["name"]: each["change"] for each in answer["entries"]}
+    assert told["nightly"] == "edited"
+    assert _definition(api)["zone"] == "Europe/Berlin"
+    assert api.call("GET", f"{HERE}/targets/old").status_code == 200
+
+
 @pytest.mark.parametrize("act", [edit_calendar, set_smear])
 def test_plan_of_a_selection_rests_on_what_its_triggers_use(
     api: Api, act: Callable[[Api], Any]
