@@ -27,7 +27,12 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11
 	--generate-hashes --no-annotate --no-emit-index-url --custom-compile-command "make lock" \
 	$(if $(UPGRADE),--upgrade)
 
-.PHONY: help setup run lint check test bench lock clean
+# Each page of docs/ that is made from the code, and the module that prints it.
+GENERATED := cli.md=punctual.commands.reference openapi.json=control_api.openapi \
+	api.md=control_api.api_reference grants.md=control_api.grants_reference \
+	metrics.md=control_api.metrics_reference
+
+.PHONY: help setup run lint check test docs bench lock clean
 
 help: ## print the targets (the default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' Makefile
@@ -77,6 +82,13 @@ check: lint ## lint, then the unit and contract tests; run it before every commi
 
 test: lint ## lint, then every test
 	@$(PYTEST) tests
+
+docs: setup ## write every generated page of docs/ anew
+	@set -e; for pair in $(GENERATED); do \
+	  page="docs/$${pair%%=*}"; \
+	  $(BIN)/python -m "$${pair#*=}" > "$$page.new" || { rm -f "$$page.new"; exit 1; }; \
+	  mv "$$page.new" "$$page"; \
+	done
 
 bench: setup ## run every bench/bench_*.py, one after the other
 	@set -e; for file in $(sort $(wildcard bench/bench_*.py)); do \

@@ -296,6 +296,22 @@ def test_make_help_names_every_target() -> None:
     assert targets == set(phony[-1].split())
 
 
+def test_make_docs_writes_every_page_that_the_code_prints() -> None:
+    """A module that says it writes a page of docs/ stands in the Makefile and in CONTRIBUTING."""
+    says = re.compile(r"`(python -m ([a-z_.]+))\s+>\s+docs/([a-z]+\.[a-z]+)`\s+writes")
+    modules = (text_of(path) for path in repository_files() if path.suffix == ".py")
+    told = {found.groups() for text in modules for found in says.finditer(text or "")}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    contributing = text_of(PurePosixPath("CONTRIBUTING.md")) or ""
+    assert set(re.findall(r"([a-z]+\.[a-z]+)=([a-z_.]+)", makefile)) == {
+        (page, module) for _, module, page in told
+    }
+    rows = re.findall(
+        r"^\| `docs/(\S+)` \| .+ \| `(python -m \S+)` \|$", contributing, re.MULTILINE
+    )
+    assert set(rows) == {(page, command) for command, _, page in told}
+
+
 def test_decision_records_are_all_in_the_index() -> None:
     folder = PurePosixPath("docs/adr")
     records = {path.name for path in repository_files() if path.match("docs/adr/[0-9]*.md")}
