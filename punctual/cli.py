@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from punctual.saying import say_text
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -185,5 +187,5 @@ def _usage_text(error: click.UsageError) -> str:
 
 
 def _say(text: str, code: int) -> int:
-    click.echo(f"punctual: {text}", err=True)
+    say_text(f"punctual: {text}", err=True)
     return code

@@ -25,6 +25,7 @@ from punctual.transports import (
     serves_folder,
 )
 from punctual.version import __version__
+from schemas.printable import printable
 
 if TYPE_CHECKING:
     from ports.time_authority import TimeAuthorityPort
@@ -247,9 +248,10 @@ def _error_of(answer: Answer) -> ApiError:
     """The problem document; some other text where a proxy answered in the service's place."""
     try:
         document = json.loads(answer.body)
-        fields = {each["field"]: each["detail"] for each in document.get("errors", ())}
+        errors = document.get("errors", ())
+        fields = {each["field"]: printable(str(each["detail"])) for each in errors}
         code = document["type"].rpartition(":")[2]
-        detail = str(document["detail"])
+        detail = printable(str(document["detail"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         return ApiError(
             answer.status,

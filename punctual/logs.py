@@ -4,8 +4,10 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Final
 
+from schemas.printable import printable
+
 if TYPE_CHECKING:
-    from structlog.types import Processor
+    from structlog.types import EventDict, Processor
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 
@@ -32,7 +34,11 @@ def configure_logs(*, level: str, as_json: bool) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *(() if as_json else (_made_printable,)),
+                renderer,
+            ],
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
@@ -47,3 +53,11 @@ def configure_logs(*, level: str, as_json: bool) -> None:
         # A cached logger would keep this configuration for the life of the process.
         cache_logger_on_first_use=False,
     )
+
+
+def _made_printable(logger: object, method: str, event: "EventDict") -> "EventDict":
+    """People read it on a terminal, which the texts of others may not steer."""
+    return {
+        key: "\n".join(map(printable, value.split("\n"))) if isinstance(value, str) else value
+        for key, value in event.items()
+    }

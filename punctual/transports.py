@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from punctual.local_files import ToldServer
+from schemas.printable import printable
 from schemas.server_proofs import proof_of
 
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -163,4 +164,4 @@ def _read(response: HTTPResponse) -> Answer:
 
 def _reason(error: Exception) -> str:
     strerror = getattr(error, "strerror", None)
-    return str(strerror or error or type(error).__name__)
+    return printable(str(strerror or error or type(error).__name__))

@@ -2,7 +2,17 @@
 
 
 def printable(text: str) -> str:
-    """Without control characters: what others wrote may not steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else " " if each.isspace() else "?" for each in text)
+    """Control characters as escapes: what others wrote may not steer the terminal.
+
+    Blanks of other widths are shown as blanks. Half a character has no bytes to be written in, and
+    is an escape too.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    if character.isspace() and character > "\x7f" and character not in "\x85\u2028\u2029":
+        return " "
+    return character.encode("unicode_escape").decode()

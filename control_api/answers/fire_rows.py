@@ -13,7 +13,7 @@ CHAIN_LINKS_MAX: Final = 50  # longer than any chain of coalescing decisions
 
 
 def told_cause(row: FireRecord) -> str | None:
-    """What the work said of its failure, on one line and without control characters."""
+    """What the work said of its failure, on one line, control characters as escapes."""
     return None if row.outcome_cause is None else printable(row.outcome_cause)
 
 

@@ -14,6 +14,7 @@ from punctual.commands.common import clock, data_option
 from punctual.defaults import API_PORT, LOOPBACK
 from punctual.listening import Auth, allows_loopback, check_bind, listening
 from punctual.logs import LEVELS, configure_logs
+from punctual.saying import say
 
 
 @click.command()
@@ -90,9 +91,9 @@ def api(
                     listener=listener,
                 ) as server,
             ):
-                click.echo(f"API: {server.url}; Ctrl-C ends it.")
+                say(f"API: {server.url}; Ctrl-C ends it.")
                 sys.stdout.flush()
                 stop.wait()
     except PortError as error:
-        click.echo(f"Not started. {error}", err=True)
+        say(f"Not started. {error}", err=True)
         sys.exit(1)

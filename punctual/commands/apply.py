@@ -14,9 +14,9 @@ from punctual.commands.common import (
     connected,
     json_option,
     options_named,
-    say_json,
 )
 from punctual.progress import waiting
+from punctual.saying import say, say_json, say_text
 
 if TYPE_CHECKING:
     from punctual.client import ApiClient, ApiError
@@ -92,7 +92,7 @@ def apply(
     if as_json:
         say_json(plan)
     else:
-        click.echo(_summary(plan))
+        say(_summary(plan))
 
 
 def _read(paths: Sequence[Path]) -> "list[ManifestFile]":
@@ -149,7 +149,7 @@ def _told(error: "ApiError", files: "Sequence[ManifestFile]") -> Exception:
 
 def _refusal(lines: Sequence[str]) -> Refusal:
     for line in lines:
-        click.echo(line, err=True)
+        say_text(line, err=True)
     return Refusal("nothing was applied")
 
 

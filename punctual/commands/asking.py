@@ -4,12 +4,14 @@ import sys
 
 import click
 
+from schemas.printable import printable
+
 
 def confirmed(question: str, *, yes: bool) -> bool:
     """Whether a person was asked, and agreed; click.Abort where they did not."""
     if yes or not stands_at_terminal():
         return False
-    click.confirm(f"{question} Go on?", abort=True, err=True)
+    click.confirm(printable(f"{question} Go on?"), abort=True, err=True)
     return True
 
 

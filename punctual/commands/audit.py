@@ -7,11 +7,12 @@ from typing import Any, Final
 import click
 
 from control_api.answers.zone_times import utc_text
-from punctual.commands.common import api_options, connected, hint, json_option, tenant_option
+from punctual.commands.common import api_options, connected, json_option, tenant_option
 from punctual.commands.fire_filter import read_window
 from punctual.commands.reading import parts_of, scoped
 from punctual.commands.streams import FixedTable, print_json_items, print_parts, watched
 from punctual.commands.tables import Cell, Column
+from punctual.saying import hint
 from scheduling.instants import from_text
 
 _VALUE_CHARS: Final = 60

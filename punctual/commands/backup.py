@@ -12,12 +12,11 @@ from punctual.commands.common import (
     Refusal,
     clock,
     data_option,
-    hint,
     json_option,
     opened,
-    say_json,
 )
 from punctual.progress import progress_bar
+from punctual.saying import hint, say, say_json, say_text
 from scheduling.limits import NOTE_CHARS_MAX
 
 
@@ -43,7 +42,7 @@ def backup(file: Path, force: bool, data: Path, as_json: bool) -> None:
         say_json({"file": str(file), "bytes": done.size, **contents.model_dump(exclude={"format"})})
         return
     keys = len(contents.members) - 1
-    click.echo(
+    say(
         f"Backed up {data} as of {utc_text(contents.taken_us)} to {file}: {done.size:,} bytes, "
         f"the store and {keys} {'file' if keys == 1 else 'files'} of keys, read back and checked."
     )
@@ -89,10 +88,10 @@ def restore(file: Path, force: bool, pause_note: str | None, data: Path, as_json
         say_json(facts)
         return
     age = span_text(max(_wall_us() - done.contents.taken_us, 0))
-    click.echo(f"Restored {data} as of {utc_text(done.contents.taken_us)}, {age} ago.")
+    say(f"Restored {data} as of {utc_text(done.contents.taken_us)}, {age} ago.")
     if done.aside is not None:
-        click.echo(f"What it held before is in {done.aside}; remove that once you are content.")
-    click.echo(_after_restore(pause_note is not None, done.paused, owners=done.owners))
+        say(f"What it held before is in {done.aside}; remove that once you are content.")
+    say_text(_after_restore(pause_note is not None, done.paused, owners=done.owners))
 
 
 def _after_restore(is_paused: bool, paused: int, *, owners: Sequence[str]) -> str:

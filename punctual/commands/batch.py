@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import click
-
 from punctual.commands import asking
-from punctual.commands.common import Refusal, say_json
+from punctual.commands.common import Refusal
 from punctual.commands.naming import Named, is_pattern
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text
 from punctual.progress import progress_bar
+from punctual.saying import say, say_json
 
 _PLAN_ROWS_MAX: Final = 20
 _PROBLEMS_SHOWN_MAX: Final = 3
@@ -81,7 +80,7 @@ def _asked(doing: Doing, found: Sequence[Named], *, yes: bool) -> bool:
     columns = _PLAN if doing.waiting is not None else _PLAN[:-1]
     print_table(columns, [row[: len(columns)] for row in rows], err=True)
     if len(found) > _PLAN_ROWS_MAX:
-        click.echo(f"and {len(found) - _PLAN_ROWS_MAX:,} more", err=True)
+        say(f"and {len(found) - _PLAN_ROWS_MAX:,} more", err=True)
     total = sum(count or 0 for count in waiting)
     stops = f", which stops {count_text(total, 'waiting fire')}" if total else ""
     subject = count_text(len(found), "trigger")

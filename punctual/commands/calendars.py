@@ -12,11 +12,9 @@ from punctual.commands.common import (
     Refusal,
     api_options,
     connected,
-    hint,
     hint_more,
     json_option,
     limit_option,
-    say_json,
     suggestion,
     tenant_option,
     yes_option,
@@ -32,6 +30,7 @@ from punctual.commands.naming import (
 )
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text
+from punctual.saying import hint, say, say_json
 
 if TYPE_CHECKING:
     from punctual.client import ApiClient
@@ -109,7 +108,7 @@ def show(calendar: str, limit: int, data: Path, server: str | None, as_json: boo
         return
     days = body["excludes"][:limit]
     for start in range(0, len(days), _DAYS_PER_LINE):
-        click.echo("  ".join(days[start : start + _DAYS_PER_LINE]))
+        say("  ".join(days[start : start + _DAYS_PER_LINE]))
     if len(days) < len(body["excludes"]):
         hint(f"(the first {len(days):,} of {len(body['excludes']):,} days; more with --limit)")
 
@@ -162,7 +161,7 @@ def put(
     if as_json:
         say_json(after)
         return
-    click.echo(_put_text(None if before is None else before.body, after))
+    say(_put_text(None if before is None else before.body, after))
 
 
 @calendars.command()
@@ -182,7 +181,7 @@ def delete(calendar: str, yes: bool, data: Path, server: str | None, as_json: bo
     if as_json:
         say_json(body)
         return
-    click.echo(f"Deleted {found.shown}.")
+    say(f"Deleted {found.shown}.")
 
 
 def _list(

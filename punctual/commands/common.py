@@ -1,7 +1,5 @@
 """What the commands share: the store of a data folder, the clock, names, and how to say things."""
 
-import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from punctual.commands.completing import complete_tenant
+from punctual.saying import hint
 
 if TYPE_CHECKING:
     from ports.records import TriggerRecord
@@ -181,22 +180,6 @@ def or_words(words: Sequence[str]) -> str:
     if len(shown) > _NAMES_SHOWN_MAX:
         return ", ".join(shown[:_NAMES_SHOWN_MAX]) + f" and {len(shown) - _NAMES_SHOWN_MAX} more"
     return ", ".join(shown[:-1]) + f" and {shown[-1]}" if len(shown) > 1 else shown[0]
-
-
-def say_json(value: object) -> None:
-    """One JSON document on stdout."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def say_json_line(value: object) -> None:
-    """One line of JSON on stdout, at once."""
-    click.echo(json.dumps(value, ensure_ascii=False))
-    sys.stdout.flush()
-
-
-def hint(text: str) -> None:
-    """A remark beside the answer: on stderr, so that a pipe holds only the answer."""
-    click.echo(text, err=True)
 
 
 def hint_more(count: int, limit: int | None) -> None:

@@ -10,7 +10,6 @@ from punctual.commands.common import (
     connected,
     json_option,
     note_option,
-    say_json,
     tenant_option,
     yes_option,
 )
@@ -18,6 +17,7 @@ from punctual.commands.completing import complete_trigger
 from punctual.commands.naming import find_trigger, trigger_path
 from punctual.commands.pause import waiting_fires
 from punctual.commands.wording import count_text
+from punctual.saying import say, say_json
 
 
 @click.command()
@@ -60,6 +60,4 @@ def delete(
     stopped = max(body["stopped_fires"], waiting - left)
     told = f"; stopped {count_text(stopped, 'waiting fire')}" if stopped else ""
     more = f", and {left:,} more follow within seconds of a running `punctual up`" if left else ""
-    click.echo(
-        f"Deleted {found.shown} ({body['trigger_id']}){told}{more}. Its fires stay on record."
-    )
+    say(f"Deleted {found.shown} ({body['trigger_id']}){told}{more}. Its fires stay on record.")

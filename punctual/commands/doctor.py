@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from punctual.commands.common import clock, data_option, hint, json_option, say_json
+from punctual.commands.common import clock, data_option, json_option
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.defaults import API_PORT
+from punctual.saying import hint, say_json
 
 if TYPE_CHECKING:
     from punctual.checkup.finding import Finding

@@ -12,17 +12,14 @@ from control_api.answers.zone_times import utc_text
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     json_option,
-    say_json,
-    say_json_line,
     tenant_option,
 )
 from punctual.commands.reading import PAGE_ROWS, scoped
 from punctual.commands.steady import POLL_S, SteadyReader, steady_reader
 from punctual.commands.tables import Column, is_terminal, print_table
+from punctual.saying import hint, say, say_json, say_json_line
 from scheduling.instants import from_text
-from schemas.printable import printable
 
 _LIMIT_MAX: Final = 10_000
 _OF_TENANT_SEARCHED: Final = 5_000  # of the newest events, for those of one tenant
@@ -146,7 +143,7 @@ def _follow(reader: SteadyReader, tenant: str | None, *, after: int | None, as_j
         if as_json:
             say_json_line(each)
         else:
-            click.echo(printable("  ".join(_cells(each))))
+            say("  ".join(_cells(each)))
 
 
 def _tell_forgotten(after: int, kept_after: int) -> None:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-import click
-
-from schemas.printable import printable
+from punctual.saying import say
 
 
 def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
@@ -12,4 +10,4 @@ def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
     told = [(label, text) for label, text in facts if text]
     width = max((len(label) for label, _ in told), default=0)
     for label, text in told:
-        click.echo(f"{label:<{width}}  {printable(text)}")
+        say(f"{label:<{width}}  {text}")

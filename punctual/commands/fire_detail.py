@@ -2,13 +2,12 @@
 
 from typing import Any, Final
 
-import click
-
 from control_api.answers.zone_times import local_text, span_text, wall_text
 from punctual.commands.facts import print_facts
 from punctual.commands.fire_texts import cause_text, late_text, range_text
 from punctual.commands.moments import clock_of, us_of
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import say
 from scheduling.instants import from_text
 
 _HANDS: Final = {"manual": "run by hand"}
@@ -19,12 +18,13 @@ def print_fire(found: Any) -> None:
     fire, attempts, chain = found["fire"], found["attempts"], found["chain"]
     print_facts(_facts(fire))
     if attempts:
-        click.echo()
+        say()
         _print_attempts(attempts, fire["zone"])
     for link in chain:
         became = cause_text(link) or link["state"]
-        click.echo(f"\nCoalesced into the fire of {link['scheduled_local']}: {became}.")
-        click.echo(f"  {link['fire_key']}")
+        say()
+        say(f"Coalesced into the fire of {link['scheduled_local']}: {became}.")
+        say(f"  {link['fire_key']}")
 
 
 def _facts(fire: Any) -> list[tuple[str, str | None]]:

@@ -9,9 +9,7 @@ import click
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     json_option,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_trigger
@@ -24,6 +22,7 @@ from punctual.commands.naming import path_of
 from punctual.commands.reading import Part, parts_of, scoped
 from punctual.commands.steady import SteadyReader, steady_reader
 from punctual.commands.streams import print_json_items, print_parts, watched
+from punctual.saying import hint, say_json
 from scheduling.vocabulary import Cause, FireState, Lane
 
 _LIMIT_MAX: Final = 10_000

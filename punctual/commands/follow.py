@@ -5,15 +5,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import click
-
 from control_api.answers.zone_times import instant_json, local_text
-from punctual.commands.common import hint, now_us, say_json_line
+from punctual.commands.common import now_us
 from punctual.commands.fire_texts import cause_text, late_text, range_text
 from punctual.commands.steady import POLL_S, SteadyReader
 from punctual.commands.tables import is_terminal
+from punctual.saying import hint, say, say_json_line
 from scheduling.instants import from_text
-from schemas.printable import printable
 
 _PAGE_ROWS: Final = 500
 
@@ -33,7 +31,7 @@ def follow_fires(reader: SteadyReader, params: dict[str, Any], *, as_json: bool)
         if as_json:
             say_json_line(fire)
         else:
-            click.echo(_line(fire))
+            say(_line(fire))
             sys.stdout.flush()
 
 
@@ -70,4 +68,4 @@ def _line(fire: Any) -> str:
         f"late {late}" if late else "",
         f"attempt {tries}" if tries > 1 else "",
     )
-    return printable("  ".join(part for part in parts if part))
+    return "  ".join(part for part in parts if part)

@@ -8,15 +8,14 @@ import click
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     hint_more,
     inherited,
     json_option,
     limit_option,
-    say_json,
 )
 from punctual.commands.naming import check_tenant, path_of
 from punctual.commands.tables import Column, print_table
+from punctual.saying import hint, say, say_json
 
 if TYPE_CHECKING:
     _Type = click.ParamType[tuple[str, str | None]]
@@ -111,9 +110,9 @@ def add(
         say_json(body)
         return
     if body["change"] == "unchanged":
-        click.echo(f"{principal} may {grant_text(*grant)} already; nothing changed.")
+        say(f"{principal} may {grant_text(*grant)} already; nothing changed.")
         return
-    click.echo(f"{principal} may {grant_text(*grant)} from now on.")
+    say(f"{principal} may {grant_text(*grant)} from now on.")
 
 
 @grants.command()
@@ -133,7 +132,7 @@ def remove(
     if as_json:
         say_json(body)
         return
-    click.echo(f"{principal} may {grant_text(*grant)} no more; other processes within seconds.")
+    say(f"{principal} may {grant_text(*grant)} no more; other processes within seconds.")
 
 
 def grant_text(kind: str, tenant: str | None) -> str:

@@ -8,18 +8,17 @@ import click
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     hint_more,
     inherited,
     json_option,
     limit_option,
     note_option,
-    say_json,
 )
 from punctual.commands.completing import complete_tenant
 from punctual.commands.naming import check_tenant, path_of
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import instant_text
+from punctual.saying import hint, say, say_json
 
 _COLUMNS: Final = (
     Column("host"),
@@ -63,9 +62,9 @@ def allow(
         say_json(body)
         return
     if body["change"] == "unchanged":
-        click.echo(f"{host} was allowed for {_whose(tenant)} already; nothing changed.")
+        say(f"{host} was allowed for {_whose(tenant)} already; nothing changed.")
         return
-    click.echo(f"Allowed {host} for {_whose(tenant)}.")
+    say(f"Allowed {host} for {_whose(tenant)}.")
 
 
 @click.command()
@@ -90,7 +89,7 @@ def disallow(
     if as_json:
         say_json(body)
         return
-    click.echo(f"{host} is not vouched for any more for {_whose(tenant)}.")
+    say(f"{host} is not vouched for any more for {_whose(tenant)}.")
 
 
 @click.command()

@@ -7,10 +7,10 @@ from typing import Final
 
 import click
 
-from punctual.commands.common import Refusal, hint
+from punctual.commands.common import Refusal
 from punctual.commands.completing import complete_zone
+from punctual.saying import hint
 from scheduling.limits import MANIFEST_BYTES_MAX
-from schemas.printable import printable
 
 _STDIN: Final = "-"
 
@@ -89,7 +89,7 @@ def crontab(
         *(refusal.text(name) for refusal in done.refusals),
     ]
     for remark in remarks:
-        hint(printable(remark))
+        hint(remark)
     if count:
         _write(to_yaml(done.manifest), output)
         hint(_next_step(count, output))

@@ -9,9 +9,7 @@ from control_api.answers.zone_times import utc_text
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     json_option,
-    say_json,
     tenant_option,
 )
 from punctual.commands.naming import path_of
@@ -19,9 +17,9 @@ from punctual.commands.reading import scoped, sole_tenant
 from punctual.commands.tables import Column, print_table
 from punctual.commands.wording import count_text, instant_text
 from punctual.progress import waiting
+from punctual.saying import hint, say, say_json
 from scheduling.instants import from_text
 from scheduling.limits import SMEAR_S_MAX
-from schemas.printable import printable
 
 _BACKLOG: Final = (
     Column("lane"),
@@ -107,7 +105,7 @@ def _print_seconds(found: Any) -> None:
     subject = count_text(found["triggers"], "live trigger")
     window = f"{instant_text(found['since'])} to {instant_text(found['until'])}"
     instants = count_text(found["instants"], "instant")
-    click.echo(printable(f"{found['tenant']}, {window}: {instants} of {subject}."))
+    say(f"{found['tenant']}, {window}: {instants} of {subject}.")
     if found["unreadable"]:
         hint(f"({count_text(found['unreadable'], 'trigger')} whose rule cannot be evaluated)")
     if not found["is_complete"]:
@@ -115,9 +113,10 @@ def _print_seconds(found: Any) -> None:
     if not found["after"]:
         return
     before, after = _peak(found["before"]), _peak(found["after"])
-    click.echo(
-        f"Peak: {count_text(after, 'fire')} in one second; {before:,} without any smear.\n"
-        f"{_advice(found['smear'])}\n"
+    say(
+        f"Peak: {count_text(after, 'fire')} in one second; {before:,} without any smear.",
+        _advice(found["smear"]),
+        "",
     )
     rows = [
         (utc_text(from_text(each["at"])), f"{each['count']:,}", _crowds(each["crowds"]))

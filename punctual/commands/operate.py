@@ -12,13 +12,12 @@ from control_api.answers.zone_times import instant_json, span_text
 from ports.records import AuditRecord, Lease
 from punctual.commands.common import (
     data_option,
-    hint,
     json_option,
     now_us,
     opened,
-    say_json,
 )
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import hint, say, say_json
 from punctual.version import __version__
 from scheduling import tzdata_version
 from scheduling.keys import partition_ranges
@@ -73,7 +72,7 @@ def due_index(data: Path, as_json: bool) -> None:
     if as_json:
         say_json({"rows": rows})
         return
-    click.echo(f"Rebuilt the due index: {rows:,} {'row' if rows == 1 else 'rows'}.")
+    say(f"Rebuilt the due index: {rows:,} {'row' if rows == 1 else 'rows'}.")
 
 
 @click.command()
@@ -89,7 +88,7 @@ def version(as_json: bool) -> None:
     if as_json:
         say_json(facts)
         return
-    click.echo(
+    say(
         f"punctual {__version__} (tzdata {facts['tzdata']}, Python {facts['python']}, "
         f"SQLite {facts['sqlite']})"
     )

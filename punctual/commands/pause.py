@@ -12,13 +12,13 @@ from punctual.commands.common import (
     connected,
     json_option,
     note_option,
-    say_json,
     tenant_option,
     yes_option,
 )
 from punctual.commands.completing import complete_trigger
 from punctual.commands.naming import Named, select_triggers, trigger_path
 from punctual.commands.wording import count_text, moment_text
+from punctual.saying import say, say_json
 
 if TYPE_CHECKING:
     from punctual.client import ApiClient
@@ -71,7 +71,7 @@ def pause(
     if as_json:
         say_json(body)
         return
-    click.echo(_paused_text(trigger, body, waiting))
+    say(_paused_text(trigger, body, waiting))
 
 
 @click.command()
@@ -118,7 +118,7 @@ def resume(
     if as_json:
         say_json(body)
         return
-    click.echo(_resumed_text(trigger, body, policy=policy))
+    say(_resumed_text(trigger, body, policy=policy))
 
 
 def waiting_fires(client: "ApiClient", trigger: Named) -> int:

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-import click
-
 from control_api.answers.zone_times import local_text
 from punctual.commands.tables import Cell, Column, Row, print_table
 from punctual.commands.wording import count_text
+from punctual.saying import say
 from scheduling.instants import from_text
 
 _ENTRIES_SHOWN_MAX: Final = 200
@@ -41,7 +40,7 @@ def print_plan(entries: Sequence[Any]) -> None:
     print_table(_COLUMNS, rows)
     left = len(told) - _ENTRIES_SHOWN_MAX
     if left > 0:
-        click.echo(f"and {left:,} more; all of them with --json")
+        say(f"and {left:,} more; all of them with --json")
 
 
 def losses_text(entries: Sequence[Any]) -> str:

@@ -14,12 +14,12 @@ from punctual.commands.common import (
     json_option,
     note_option,
     options_named,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_tenant, complete_trigger
 from punctual.commands.naming import check_tenant, find_trigger, path_of, trigger_path
 from punctual.commands.tables import Column, print_table
+from punctual.saying import say, say_json
 
 _COLUMNS: Final = (Column("quota"), Column("is", right=True))
 _WORDS: Final = {
@@ -78,9 +78,9 @@ def quota(tenant: str, data: Path, server: str | None, as_json: bool, **quotas: 
         if before[key] != after[key]
     ]
     if not changes:
-        click.echo(f"{tenant} has these quotas already; nothing changed.")
+        say(f"{tenant} has these quotas already; nothing changed.")
         return
-    click.echo(f"Set {tenant}: {', '.join(changes)}.")
+    say(f"Set {tenant}: {', '.join(changes)}.")
 
 
 @click.command()
@@ -115,11 +115,9 @@ def horizon(
         return
     after = answer["trigger"]
     if answer["change"] == "unchanged":
-        click.echo(f"{found.shown} has the horizon {_horizon_text(after)} already.")
+        say(f"{found.shown} has the horizon {_horizon_text(after)} already.")
         return
-    click.echo(
-        f"Set the horizon of {found.shown}: {_horizon_text(found.body)} → {_horizon_text(after)}."
-    )
+    say(f"Set the horizon of {found.shown}: {_horizon_text(found.body)} → {_horizon_text(after)}.")
 
 
 def _horizon_text(trigger: Any) -> str:

@@ -14,9 +14,10 @@ from control_api.answers.zone_times import (
     utc_text,
     wall_text,
 )
-from punctual.commands.common import Refusal, json_option, now_us, say_json, suggestion
+from punctual.commands.common import Refusal, json_option, now_us, suggestion
 from punctual.commands.completing import complete_zone
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import say, say_json, say_text
 from scheduling import InvalidRecurrence, Recurrence, compile_recurrence, tzdata_version, zone_names
 from scheduling.vocabulary import FoldRule, GapRule
 
@@ -137,19 +138,19 @@ def _identity(name: str | None) -> tuple[str, str] | None:
 
 def _print(found: Preview) -> None:
     recurrence, zone = found.recurrence, found.recurrence.zone
-    click.echo(recurrence.describe())
-    click.echo()
+    say_text(recurrence.describe())
+    say()
     if found.instants_us:
         print_table(
             [Column(f"local ({zone})"), Column("offset"), Column("UTC"), Column("", flexible=12)],
             [_cells(recurrence, instant_us) for instant_us in found.instants_us],
         )
     else:
-        click.echo("Not due again: no instant lies ahead.")
-    click.echo()
-    click.echo(nights_text(found.nights, zone, found.after_us))
-    click.echo(f"Second opinion: {found.opinion.text}.")
-    click.echo(f"tzdata {tzdata_version()}")
+        say("Not due again: no instant lies ahead.")
+    say()
+    say_text(nights_text(found.nights, zone, found.after_us))
+    say(f"Second opinion: {found.opinion.text}.")
+    say(f"tzdata {tzdata_version()}")
     if not found.opinion.agrees:
         raise Refusal(f"expression: {found.opinion.text}")
 

@@ -11,10 +11,11 @@ from typing import Final
 
 import click
 
-from punctual.commands.common import clock, data_option, hint
+from punctual.commands.common import clock, data_option
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.logs import LEVELS, configure_logs
 from punctual.relay import Relay, relay_until
+from punctual.saying import hint, say
 
 _STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -35,7 +36,7 @@ def relay(data: Path, once: bool, log_level: str, log_json: bool) -> None:
     try:
         if once:
             added = publish_all(_relay_of(folder))
-            click.echo(f"Published {added:,} {'event' if added == 1 else 'events'}.")
+            say(f"Published {added:,} {'event' if added == 1 else 'events'}.")
         else:
             _run(folder)
     finally:

@@ -11,14 +11,13 @@ from punctual.commands.common import (
     Refusal,
     api_options,
     connected,
-    hint,
     json_option,
     note_option,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_trigger
 from punctual.commands.naming import find_trigger, path_of, trigger_path
+from punctual.saying import hint, say, say_json
 
 _PAYLOAD: Final = "--payload"
 
@@ -63,7 +62,7 @@ def run(
     if as_json:
         say_json(answer)
         return
-    click.echo(
+    say(
         f"Running {found.shown} now: {answer['fire_key']}. "
         f"What comes of it: `punctual fires {found.shown}`."
     )
@@ -92,9 +91,9 @@ def cancel(fire_key: str, note: str | None, data: Path, server: str | None, as_j
     whose = f"{fire['tenant']}/{fire['trigger']}"
     why = f" ({fire['cause']})" if fire["cause"] else ""
     if answer["change"] == "unchanged":
-        click.echo(f"The fire of {whose} had ended as {fire['state']}{why}; nothing changed.")
+        say(f"The fire of {whose} had ended as {fire['state']}{why}; nothing changed.")
         return
-    click.echo(
+    say(
         f"Cancelled the fire of {whose} at {fire['scheduled_local']}: it ends as "
         f"{fire['state']}{why}."
     )

@@ -7,10 +7,11 @@ from typing import Any, Final, NamedTuple
 import click
 
 from control_api.answers.zone_times import span_text
-from punctual.commands.common import Refusal, api_options, json_option, say_json
+from punctual.commands.common import Refusal, api_options, json_option
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.commands.wording import count_text
 from punctual.local_files import told_server
+from punctual.saying import say, say_json
 from punctual.transports import Answer, NetworkTransport, NoAnswer, serves_folder
 from scheduling.instants import SECOND_US
 
@@ -115,8 +116,8 @@ def _away(lost: NoAnswer) -> Refusal:
 
 
 def _print(ready: Any, signals: Signals) -> None:
-    click.echo("Ready." if ready["ready"] else "Not ready.")
-    click.echo()
+    say("Ready." if ready["ready"] else "Not ready.")
+    say()
     rows = [
         (
             each["name"],
@@ -126,9 +127,9 @@ def _print(ready: Any, signals: Signals) -> None:
         for each in ready["checks"]
     ]
     print_table(_CHECKS, rows)
-    click.echo()
+    say()
     for line in _lines(signals):
-        click.echo(line)
+        say(line)
 
 
 def _lines(signals: Signals) -> list[str]:

@@ -6,7 +6,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from punctual.commands.common import connected, hint
+from punctual.commands.common import connected
+from punctual.saying import hint
 
 if TYPE_CHECKING:
     from punctual.client import ApiClient

@@ -1,6 +1,5 @@
 """Long lists as they come: a table or JSON that begins before its end is known."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -9,6 +8,7 @@ import click
 from punctual.commands.reading import Part
 from punctual.commands.tables import Column, PlainTable, Row, is_terminal, print_table
 from punctual.progress import waiting
+from punctual.saying import json_text, say
 
 
 class Table(Protocol):
@@ -47,8 +47,8 @@ def print_parts(parts: Iterable[Part], table_of: Callable[[Part], Table]) -> int
             continue
         if plain is None:
             plain = PlainTable(table.columns, rows)
-            click.echo(plain.header())
-        click.echo("\n".join(map(plain.line, rows)))
+            say(plain.header())
+        say(*map(plain.line, rows))
     return count
 
 
@@ -57,7 +57,7 @@ def print_json_items(parts: Iterable[Part]) -> None:
     count = 0
     for part in parts:
         for row in part.rows:
-            text = json.dumps(row, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+            text = json_text(row, indent=2).replace("\n", "\n  ")
             click.echo(f"{',' if count else '['}\n  {text}", nl=False)
             count += 1
     click.echo("\n]" if count else "[]")

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import click
 
+from punctual.saying import say
 from schemas.printable import printable
 
 _GAP: Final = 2
@@ -47,7 +48,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], *, err: bool = F
     click.echo(text, err=err, color=True if styled else None)
     if left_out:
         names = ", ".join(left_out)
-        click.echo(f"({names}: left out; widen the terminal or use --json)", err=True)
+        say(f"({names}: left out; widen the terminal or use --json)", err=True)
 
 
 def is_terminal() -> bool:

@@ -10,12 +10,10 @@ from punctual.commands.common import (
     Refusal,
     api_options,
     connected,
-    hint,
     hint_more,
     json_option,
     limit_option,
     options_named,
-    say_json,
     tenant_option,
     yes_option,
 )
@@ -30,6 +28,7 @@ from punctual.commands.naming import (
     read_or_none,
 )
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import hint, say, say_json
 
 _COLUMNS: Final = (
     Column("target"),
@@ -120,7 +119,7 @@ def put(
     if as_json:
         say_json(after)
     else:
-        click.echo(_put_text(None if before is None else before.body, after))
+        say(_put_text(None if before is None else before.body, after))
     _tell_ownership(after)
 
 
@@ -142,7 +141,7 @@ def verify(target: str, data: Path, server: str | None, as_json: bool) -> None:
     if not owner["is_usable"]:
         raise Refusal(f"target: {found.shown} is {owner['state']}: {_remedy(after)}")
     if not as_json:
-        click.echo(f"{found.shown} is {_owner_text(after)}: fires are sent there.")
+        say(f"{found.shown} is {_owner_text(after)}: fires are sent there.")
 
 
 @targets.command()
@@ -157,7 +156,7 @@ def secret(target: str, data: Path, server: str | None, as_json: bool) -> None:
     if as_json:
         say_json(body)
         return
-    click.echo(body["secret"])
+    say(body["secret"])
 
 
 @targets.command()
@@ -177,7 +176,7 @@ def delete(target: str, yes: bool, data: Path, server: str | None, as_json: bool
     if as_json:
         say_json(body)
         return
-    click.echo(f"Deleted {found.shown}.")
+    say(f"Deleted {found.shown}.")
 
 
 for _command in (allow, disallow, allowed):

@@ -9,15 +9,14 @@ from punctual.commands.asking import confirmed, stands_at_terminal
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     hint_more,
     json_option,
     limit_option,
-    say_json,
 )
 from punctual.commands.completing import complete_tenant
 from punctual.commands.naming import check_tenant, path_of, read_or_none
 from punctual.commands.tables import Column, print_table
+from punctual.saying import hint, say, say_json
 
 _COLUMNS: Final = (
     Column("tenant"),
@@ -89,11 +88,11 @@ def put(tenant: str, smear_s: int | None, data: Path, server: str | None, as_jso
         say_json(after)
         return
     if before is None:
-        click.echo(f"Created {tenant}: {_quotas_text(after)}.")
+        say(f"Created {tenant}: {_quotas_text(after)}.")
     elif before.body["smear_s"] == after["smear_s"]:
-        click.echo(f"{tenant} is there already; nothing changed.")
+        say(f"{tenant} is there already; nothing changed.")
     else:
-        click.echo(f"Set {tenant}: smear {before.body['smear_s']} s → {after['smear_s']} s.")
+        say(f"Set {tenant}: smear {before.body['smear_s']} s → {after['smear_s']} s.")
 
 
 @tenants.command(name="delete-payloads")
@@ -116,7 +115,7 @@ def delete_payloads(tenant: str, yes: bool, data: Path, server: str | None, as_j
     if as_json:
         say_json(body)
         return
-    click.echo(f"Deleted the key of {tenant}: its payloads and secrets cannot be read any more.")
+    say(f"Deleted the key of {tenant}: its payloads and secrets cannot be read any more.")
 
 
 def _list(limit: int | None, data: Path, server: str | None, as_json: bool) -> None:

@@ -10,17 +10,16 @@ from punctual.commands.asking import confirmed
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     hint_more,
     json_option,
     limit_option,
-    say_json,
     yes_option,
 )
 from punctual.commands.grants import GRANT, grant_text
 from punctual.commands.naming import path_of
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.commands.wording import instant_text
+from punctual.saying import hint, say, say_json
 
 _COLUMNS: Final = (
     Column("token"),
@@ -83,7 +82,7 @@ def create(
     if as_json:
         say_json(body)
         return
-    click.echo(body["token"])
+    say(body["token"])
     until = "until it is revoked"
     if body["expires_at"] is not None:
         until = f"until {instant_text(body['expires_at'])}"
@@ -128,11 +127,9 @@ def revoke(token_id: str, yes: bool, data: Path, server: str | None, as_json: bo
         say_json(body)
         return
     if body["change"] == "unchanged":
-        click.echo(f"{token_id} was revoked already; nothing changed.")
+        say(f"{token_id} was revoked already; nothing changed.")
         return
-    click.echo(
-        f"Revoked {token_id}: nothing accepts it from now on, other processes within seconds."
-    )
+    say(f"Revoked {token_id}: nothing accepts it from now on, other processes within seconds.")
 
 
 def _cells(each: Any) -> list[str | Cell]:

@@ -2,13 +2,11 @@
 
 from typing import Any, Final
 
-import click
-
 from control_api.answers.zone_times import local_text, span_text
 from punctual.commands.facts import print_facts
 from punctual.commands.moments import us_of
+from punctual.saying import say
 from scheduling.instants import from_text
-from schemas.printable import printable
 
 _DEFINITION: Final = (
     "target",
@@ -28,16 +26,17 @@ def print_trigger(trigger: Any, upcoming: Any, *, at_us: int) -> None:
     definition = trigger["definition"]
     zone = definition["zone"]
     print_facts(_facts(trigger, zone, at_us))
-    click.echo()
+    say()
     print_facts(_definition(trigger))
-    click.echo(f"\nNext, in {zone}:")
+    say()
+    say(f"Next, in {zone}:")
     for each in upcoming["items"]:
-        click.echo(f"  {_next(each, zone, at_us)}")
+        say(f"  {_next(each, zone, at_us)}")
     if not upcoming["items"]:
-        click.echo(f"  {printable(upcoming['reason'] or 'none')}")
-    click.echo()
+        say(f"  {upcoming['reason'] or 'none'}")
+    say()
     for line in _nights(trigger["odd_nights"]):
-        click.echo(printable(line))
+        say(line)
 
 
 def _facts(trigger: Any, zone: str, at_us: int) -> list[tuple[str, str | None]]:

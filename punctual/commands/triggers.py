@@ -9,10 +9,8 @@ from control_api.answers.zone_times import local_text, span_text, wall_text
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     json_option,
     now_us,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_trigger
@@ -22,6 +20,7 @@ from punctual.commands.reading import Part, parts_of, read_trigger, scoped
 from punctual.commands.streams import print_json_items, print_parts, watched
 from punctual.commands.tables import Cell, Column
 from punctual.commands.trigger_detail import print_trigger
+from punctual.saying import hint, say_json
 from scheduling.vocabulary import TriggerState
 
 _STYLES: Final = {"quarantined": "red", "paused": "yellow"}

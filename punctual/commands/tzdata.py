@@ -21,7 +21,6 @@ from punctual.commands.common import (
     json_option,
     now_us,
     opened,
-    say_json,
 )
 from punctual.commands.tzdata_report import (
     MovedDue,
@@ -32,6 +31,7 @@ from punctual.commands.tzdata_report import (
     print_due,
 )
 from punctual.progress import progress_bar
+from punctual.saying import say, say_json
 from punctual.zone_sources import ZoneSourceRefused, read_zone_source
 from scheduling import tzdata_version
 from scheduling.instants import from_us, to_us
@@ -66,9 +66,9 @@ def show(data: Path, as_json: bool) -> None:
     if as_json:
         say_json({"pinned": pinned, "installed": installed, "matches": pinned == installed})
         return
-    click.echo(f"The store is pinned to tzdata {pinned}; this program has {installed}.")
+    say(f"The store is pinned to tzdata {pinned}; this program has {installed}.")
     if pinned != installed:
-        click.echo("It must not decide: install the pinned one, or run `punctual tzdata adopt`.")
+        say("It must not decide: install the pinned one, or run `punctual tzdata adopt`.")
 
 
 @tzdata.command()
@@ -150,14 +150,14 @@ def adopt(limit: int, data: Path, as_json: bool) -> None:
         say_json({**counts, "moved_triggers": [due_json(each) for each in shown]})
         return
     if pinned == installed:
-        click.echo(f"The store is pinned to tzdata {installed} already; nothing changed.")
+        say(f"The store is pinned to tzdata {installed} already; nothing changed.")
         return
-    click.echo(
+    say(
         f"Pinned tzdata {installed} in place of {pinned}: {moved:,} of {triggers:,} triggers have "
         "another next due time. Decided instants stay as they are."
     )
     if shown:
-        click.echo()
+        say()
         print_due(shown)
     hint_rest(moved - len(shown))
 

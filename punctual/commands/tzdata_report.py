@@ -2,13 +2,12 @@
 
 from typing import Any, Final, NamedTuple
 
-import click
-
 from control_api.answers.tzdata_diff import MovedTrigger, TzdataDiff
 from control_api.answers.zone_times import instant_json, utc_text
 from ports.records import TriggerRecord
-from punctual.commands.common import hint, qualified_name
+from punctual.commands.common import qualified_name
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import hint, say
 from scheduling.vocabulary import TriggerState
 
 _MOVED_COLUMNS: Final = (
@@ -34,14 +33,14 @@ def print_diff(found: TzdataDiff) -> None:
     change = f"tzdata {found.before} → {found.after}"
     touched = found.moved + found.faulty
     if not touched:
-        click.echo(f"{change}: no trigger of {found.triggers:,} moves through {through}.")
+        say(f"{change}: no trigger of {found.triggers:,} moves through {through}.")
     else:
-        click.echo(
+        say(
             f"{change}: {touched:,} of {found.triggers:,} triggers move through {through} "
             f"({found.gone:,} instants gone, {found.new:,} new)."
         )
     if found.shown:
-        click.echo()
+        say()
         print_table(_MOVED_COLUMNS, [_moved_cells(each) for each in found.shown])
     hint_rest(touched - len(found.shown))
     if found.faulty:

@@ -18,6 +18,7 @@ from ports.errors import PortError
 from punctual.defaults import API_PORT, IN_FLIGHT, LOOPBACK, RECEIVER_PORT
 from punctual.listening import Auth, allows_loopback, check_bind, listening
 from punctual.logs import LEVELS, configure_logs
+from punctual.saying import say, say_text
 from punctual.version import __version__
 from scheduling.limits import LEASE_TTL_S_DEFAULT, LEASE_TTL_S_MAX
 from scheduling.zones import tzdata_version
@@ -127,20 +128,20 @@ def up(
     try:
         # Before anything is changed: who starts it twice should find the folder as it was.
         with _ports_of(checked) as (listener, receiver):
-            say(f"punctual {__version__}: data in {checked.data}, tzdata {tzdata_version()}")
+            tell(f"punctual {__version__}: data in {checked.data}, tzdata {tzdata_version()}")
             configure_logs(level=log_level, as_json=log_json)
             from punctual.commands.up_service import run
 
             run(checked, listener=listener, receiver=receiver)
     except PortError as error:
-        click.echo(f"Not started. {error}", err=True)
+        say_text(f"Not started. {error}", err=True)
         sys.exit(1)
 
 
-def say(line: str) -> None:
+def tell(*lines: str) -> None:
     """For whoever watches; when nobody does any more, the service goes on without."""
     with suppress(OSError):
-        click.echo(line)
+        say(*lines)
         sys.stdout.flush()
 
 

@@ -6,15 +6,13 @@ from contextlib import AsyncExitStack
 from socket import socket
 from typing import Final
 
-import click
-
 from adapters.clock_fixed import FixedClock
 from control_api.answers.missed_report import missed_lines
 from control_api.answers.zone_times import local_text
 from ports import log_actions as log
 from ports.errors import PortError, StoreRefused, TzdataMismatch
 from punctual.api_host import serving
-from punctual.commands.up import UpOptions, say
+from punctual.commands.up import UpOptions, tell
 from punctual.data_folder import DataFolder, open_data_folder
 from punctual.demo import demo_file, demo_receiver
 from punctual.local import LocalService, LocalSettings
@@ -22,6 +20,7 @@ from punctual.local_apply import LocalApply, ManifestsRefused
 from punctual.local_files import TOKEN_FILE
 from punctual.manifest_files import ManifestFile, read_manifest_files
 from punctual.receiver import ReceivedFire, line_of
+from punctual.saying import say, say_text
 from scheduling.instants import from_us
 from scheduling.vocabulary import ChangeKind
 from scheduling.zones import tzdata_version
@@ -50,7 +49,7 @@ def run(options: UpOptions, *, listener: socket, receiver: socket | None) -> Non
     except ManifestsRefused as error:
         raise StoreRefused(str(error)) from error
     except KeyboardInterrupt:
-        click.echo(
+        say(
             "Ended at once: what was in flight may have arrived; a new start may retry it.",
             err=True,
         )
@@ -84,7 +83,7 @@ async def _serve(
                 listener=listener,
             )
         )
-        say(f"API: {server.url}, token in {options.data / TOKEN_FILE}")
+        tell(f"API: {server.url}, token in {options.data / TOKEN_FILE}")
         apply = _Applier(LocalApply(server.services), options, demo)
         # Before the changes: an edit decides what was missed up to it.
         started_us = clock.now().earliest_us
@@ -104,9 +103,10 @@ async def _serve(
             apply.tell(await asyncio.to_thread(apply))
             _tell_next(folder)
             if demo is not None:
-                say(_HOW_TO_ADD.format(endpoint=demo[0], data=options.data, command=sys.argv[0]))
+                told = _HOW_TO_ADD.format(endpoint=demo[0], data=options.data, command=sys.argv[0])
+                tell(*told.split("\n"))
             await service.run()
-    say("Stopped: attempts in flight have ended, leases are released. Start again at any time.")
+    tell("Stopped: attempts in flight have ended, leases are released. Start again at any time.")
 
 
 class _Applier:
@@ -130,11 +130,11 @@ class _Applier:
         """What changed; that nothing did where manifests were given to change something."""
         changed = [entry for entry in entries if entry.change is not ChangeKind.UNCHANGED]
         if self._options.manifests and not changed:
-            say("Manifest applied: everything is as it says already.")
+            tell("Manifest applied: everything is as it says already.")
         for entry in changed[:_LINES_MAX]:
-            say(f"  {_entry_text(entry)}")
+            tell(f"  {_entry_text(entry)}")
         if len(changed) > _LINES_MAX:
-            say(f"  and {len(changed) - _LINES_MAX} more")
+            tell(f"  and {len(changed) - _LINES_MAX} more")
 
 
 def _reapply(apply: _Applier) -> None:
@@ -146,7 +146,7 @@ def _reapply(apply: _Applier) -> None:
         is_ours = isinstance(error, (ManifestsRefused, PortError))
         told = str(error) if is_ours else f"fault of the program: {error!r}"
         log.error("manifest_refused", error=told)
-        click.echo(f"Not applied, the old definitions stay:\n{told}", err=True)
+        say_text(f"Not applied, the old definitions stay:\n{told}", err=True)
         return
     log.info("manifest_applied", changes=len(entries))
     apply.tell(entries)
@@ -161,13 +161,13 @@ def _entry_text(entry: PlanEntry) -> str:
 
 
 def _tell_stopping() -> None:
-    say("Stopping: attempts in flight end first; Ctrl-C again ends at once.")
+    tell("Stopping: attempts in flight end first; Ctrl-C again ends at once.")
 
 
 def _tell_next(folder: DataFolder) -> None:
     triggers = folder.store.registry.triggers(limit=1)
     if not triggers:
-        say("No triggers yet: give some with --manifest FILE, or look around with --demo.")
+        tell("No triggers yet: give some with --manifest FILE, or look around with --demo.")
 
 
 def _tell_missed(folder: DataFolder, started_us: int) -> None:
@@ -178,11 +178,11 @@ def _tell_missed(folder: DataFolder, started_us: int) -> None:
         return
     if lines:
         # In one piece: fires are told by another thread at the same time.
-        say("\n".join(("Missed while nothing was running:", *(f"  {line}" for line in lines))))
+        tell("Missed while nothing was running:", *(f"  {line}" for line in lines))
 
 
 def _print_fire(fire: ReceivedFire) -> None:
-    say(f"{_local_text(fire.received_at_us)}  {line_of(fire)}")
+    tell(f"{_local_text(fire.received_at_us)}  {line_of(fire)}")
 
 
 def _local_text(instant_us: int) -> str:

@@ -9,10 +9,8 @@ from control_api.answers.zone_times import span_text, utc_text
 from punctual.commands.common import (
     api_options,
     connected,
-    hint,
     json_option,
     now_us,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_trigger
@@ -20,6 +18,7 @@ from punctual.commands.moments import clock_of
 from punctual.commands.naming import path_of
 from punctual.commands.reading import read_trigger, scoped, sole_tenant
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.saying import hint, say_json
 from scheduling.instants import from_text
 
 _COUNT_MAX: Final = 1_000

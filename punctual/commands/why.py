@@ -9,12 +9,11 @@ from punctual.commands.common import (
     api_options,
     connected,
     json_option,
-    say_json,
     tenant_option,
 )
 from punctual.commands.completing import complete_trigger
 from punctual.commands.reading import read_trigger
-from schemas.printable import printable
+from punctual.saying import say, say_json
 
 
 @click.command(name="why")
@@ -44,7 +43,7 @@ def why_command(
         return
     for answer in found["answers"]:
         lead = _lead(answer["about"], zone=found["zone"], instant=instant)
-        click.echo(printable(f"{lead}{answer['sentence']}"))
+        say(f"{lead}{answer['sentence']}")
 
 
 def _lead(about: Any, *, zone: str, instant: str | None) -> str:

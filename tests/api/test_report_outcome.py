@@ -73,7 +73,7 @@ def test_cause_of_a_failure_is_shown_with_its_fire_on_one_line(api: Api, attempt
     assert len(longest) == 500
     assert attempt.send({"outcome": "failed", "cause": longest}).is_success
     fire = api.json("GET", f"/v1/fires/{attempt.key}")["fire"]
-    assert fire["outcome_cause"] == "no paper  ?[2Jin tray 2 " + "x" * 476
+    assert fire["outcome_cause"] == r"no paper\r\n\x1b[2Jin tray 2 " + "x" * 476
     assert fire["cause"] is None
     assert attempt.send({"outcome": "failed", "cause": "y" * 501}).status_code == 422
 

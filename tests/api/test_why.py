@@ -354,7 +354,7 @@ CASES = {
         "00:01",
         "fired",
         f"{JOB} 00:01:00Z fired: sent 5 ms after its due time, and the target took it on attempt 1 "
-        "with HTTP 200; the work reported failure (the worker said: no paper in tray 2?[2J).",
+        "with HTTP 200; the work reported failure (the worker said: no paper\\nin tray 2\\x1b[2J).",
     ),
     "fired on the second attempt": Case(
         answered(BUSY, ACCEPTED),

@@ -199,7 +199,7 @@ def test_fires_show_what_the_worker_said_of_its_failure(punctual: CommandLine) -
     (fire,) = punctual.json("fires", "minutely")
     lines = punctual("fires", "show", fire["fire_key"]).stdout.splitlines()
     assert "state        failed" in lines
-    assert "worker said  no paper ?[31min tray 2" in lines
+    assert r"worker said  no paper\n\x1b[31min tray 2" in lines
 
 
 def test_fires_show_what_one_was_coalesced_into(punctual: CommandLine) -> None:

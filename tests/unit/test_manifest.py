@@ -779,7 +779,7 @@ def test_error_about_a_name_with_control_characters_does_not_steer_a_terminal() 
         load_manifest(text, name="f\x1b[0m", now_us=0, allow_loopback=True)
     for line in str(raised.value).split("\n"):
         assert line.isprintable()
-        assert line.startswith("f?[0m:")
+        assert line.startswith(r"f\x1b[0m:")
 
 
 def test_target_of_the_store_alone_is_named_in_the_manifest_too() -> None:

@@ -35,7 +35,7 @@ def test_parts_in_a_pipe_have_one_header_and_the_widths_of_the_first(
         "first    1",
         "second  20",
         "a name that is longer   3",
-        "x?[2J   4000",
+        r"x\x1b[2J  4000",
     ]
 
 

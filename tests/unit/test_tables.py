@@ -62,23 +62,26 @@ def test_table_without_styles_holds_no_escape() -> None:
     assert text == "state\nfailed"
 
 
-def test_table_shows_markup_as_it_is_and_control_characters_not_at_all() -> None:
+def test_table_shows_markup_as_it_is_and_control_characters_escaped() -> None:
     text, _ = render_table(
         [Column("note")], [["[red]:smile: a\x1b[2Jb\nc"]], width=None, styled=True
     )
-    assert text.splitlines()[1] == "[red]:smile: a?[2Jb c"
+    assert text.splitlines()[1] == r"[red]:smile: a\x1b[2Jb\nc"
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("plain ünï", "plain ünï"),
-        ("a\x1b]0;x\x07b", "a?]0;x?b"),
-        ("a\r\nb", "a  b"),
-        ("\u202e", "?"),
+        ("a\x1b]0;x\x07b", r"a\x1b]0;x\x07b"),
+        ("a\r\nb", r"a\r\nb"),
+        ("a\xa0b\u3000c", "a b c"),
+        ("\x9b\x7f", r"\x9b\x7f"),
+        ("\ud800", r"\ud800"),
+        ("\u202e\u2028", r"\u202e\u2028"),
     ],
 )
-def test_printable_replaces_what_steers_a_terminal(text: str, shown: str) -> None:
+def test_printable_escapes_what_steers_a_terminal(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 

@@ -172,7 +172,7 @@ FIRED = [
         },
         "fired",
         f"{WHEN} fired: sent 12 ms after its due time, and the target took it on attempt 1 with "
-        "HTTP 200; the work reported failure (the worker said: no paper?[31m in tray 2).",
+        "HTTP 200; the work reported failure (the worker said: no paper\\x1b[31m\\nin tray 2).",
         id="failed-with-a-cause",
     ),
     pytest.param(
