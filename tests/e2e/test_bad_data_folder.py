@@ -106,6 +106,8 @@ def test_up_without_its_keys_says_so_for_each_fire_and_goes_on_with_new_ones(
     assert "acme" in told
     assert "apply its manifest again" in told
     wait_until(lambda: len(ledger.rows()) >= before + 3, "it goes on deciding")
+    # The line comes before the transaction that ends the fire.
+    wait_until(lambda: any(row.cause == "cancelled" for row in ledger.rows()), "it drops a fire")
     assert process.is_running
     dropped = [row for row in ledger.rows() if row.cause == "cancelled"]
     assert {row.detail for row in dropped} == {"the payload key of acme is gone"}
