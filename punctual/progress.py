@@ -47,7 +47,7 @@ def progress_bar(
 
 
 @contextmanager
-def waiting(label: str, *, shown_after_s: float = SHOWN_AFTER_S) -> Iterator[Callable[[str], None]]:
+def waiting(label: str, *, shown_after_s: float | None = None) -> Iterator[Callable[[str], None]]:
     """For what cannot tell how far it is: after a while, that it goes on, and for how long.
 
     Call what it gives with another label.
@@ -56,7 +56,8 @@ def waiting(label: str, *, shown_after_s: float = SHOWN_AFTER_S) -> Iterator[Cal
         yield lambda text: None
         return
     labels, ended = deque([label], maxlen=1), threading.Event()
-    thread = threading.Thread(target=_spin, args=(labels, shown_after_s, ended), daemon=True)
+    after_s = SHOWN_AFTER_S if shown_after_s is None else shown_after_s
+    thread = threading.Thread(target=_spin, args=(labels, after_s, ended), daemon=True)
     thread.start()
     try:
         yield labels.append

@@ -99,7 +99,8 @@ def _read(paths: Sequence[Path]) -> "list[ManifestFile]":
     from punctual.manifest_files import ManifestsRefused, read_manifest_files
 
     try:
-        return read_manifest_files(paths, stdin=sys.stdin.buffer)
+        with waiting("Reading"):
+            return read_manifest_files(paths, stdin=sys.stdin.buffer)
     except ManifestsRefused as refused:
         raise _refusal(str(refused).splitlines()) from None
 

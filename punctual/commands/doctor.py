@@ -10,6 +10,7 @@ import click
 from punctual.commands.common import clock, data_option, json_option
 from punctual.commands.tables import Cell, Column, print_table
 from punctual.defaults import API_PORT
+from punctual.progress import waiting
 from punctual.saying import hint, say_json
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def doctor(host: str | None, port: int | None, check_s: float, data: Path, as_js
     from punctual.checkup.checkup import CheckupOptions, check_up
 
     options = CheckupOptions(data=data, host=host, port=port, check_s=check_s)
-    findings = check_up(options, now_us=clock().now().wall_us)
+    with waiting("Checking"):
+        findings = check_up(options, now_us=clock().now().wall_us)
     failed = [finding for finding in findings if finding.level == "FAIL"]
     if as_json:
         say_json({"ok": not failed, "checks": [finding._asdict() for finding in findings]})

@@ -9,6 +9,7 @@ import click
 
 from punctual.commands.common import Refusal
 from punctual.commands.completing import complete_zone
+from punctual.progress import waiting
 from punctual.saying import hint
 from scheduling.limits import MANIFEST_BYTES_MAX
 
@@ -73,14 +74,15 @@ def crontab(
         raise Refusal(f"--output: {output} exists: name a new file, or remove it first")
     name = "stdin" if str(file) == _STDIN else str(file)
     try:
-        done = import_crontab(
-            _text_of(file),
-            system=is_system,
-            tenant=tenant,
-            target_url=target_url,
-            zone=zone,
-            name=name,
-        )
+        with waiting("Converting"):
+            done = import_crontab(
+                _text_of(file),
+                system=is_system,
+                tenant=tenant,
+                target_url=target_url,
+                zone=zone,
+                name=name,
+            )
     except CrontabError as error:
         raise Refusal(str(error)) from None
     count = len(done.manifest.tenants[tenant].triggers)
@@ -91,7 +93,9 @@ def crontab(
     for remark in remarks:
         hint(remark)
     if count:
-        _write(to_yaml(done.manifest), output)
+        with waiting("Writing"):
+            text = to_yaml(done.manifest)
+        _write(text, output)
         hint(_next_step(count, output))
     if done.refusals or not count:
         left = f"{len(done.refusals)} of {count + len(done.refusals)} entries were refused"

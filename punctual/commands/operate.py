@@ -17,6 +17,7 @@ from punctual.commands.common import (
     opened,
 )
 from punctual.commands.tables import Cell, Column, print_table
+from punctual.progress import waiting
 from punctual.saying import hint, say, say_json
 from punctual.version import __version__
 from scheduling import tzdata_version
@@ -63,7 +64,7 @@ def due_index(data: Path, as_json: bool) -> None:
     """
     from punctual.actor import local_actor
 
-    with opened(data) as store:
+    with opened(data) as store, waiting("Rebuilding"):
         rows = store.due_index.rebuild(now_us=now_us())
         note = f"{rows} rows"
         store.audit.append(

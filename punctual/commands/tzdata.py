@@ -30,7 +30,7 @@ from punctual.commands.tzdata_report import (
     print_diff,
     print_due,
 )
-from punctual.progress import progress_bar
+from punctual.progress import progress_bar, waiting
 from punctual.saying import say, say_json
 from punctual.zone_sources import ZoneSourceRefused, read_zone_source
 from scheduling import tzdata_version
@@ -142,9 +142,11 @@ def adopt(limit: int, data: Path, as_json: bool) -> None:
         triggers = moved = 0
         shown: list[MovedDue] = []
         if pinned != installed:
-            before = _next_due_times(store.registry)
-            triggers, moved = store.due_index.adopt_tzdata(now_us=now_us(), actor=local_actor())
-            shown = _moved_due(before, store.registry, limit=min(limit, moved))
+            with waiting("Adopting"):
+                before = _next_due_times(store.registry)
+                at_us = now_us()
+                triggers, moved = store.due_index.adopt_tzdata(now_us=at_us, actor=local_actor())
+                shown = _moved_due(before, store.registry, limit=min(limit, moved))
     if as_json:
         counts = {"was": pinned, "pinned": installed, "triggers": triggers, "moved": moved}
         say_json({**counts, "moved_triggers": [due_json(each) for each in shown]})

@@ -1,12 +1,14 @@
 """What an apply may hold: more is refused on its count, before anything is made of it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from adapters.sqlite_versions import Versions
 from control_api.manifests import manifest as reader
 from scheduling.limits import (
     APPLY_BODY_BYTES_MAX,
@@ -188,6 +190,55 @@ def test_name_without_end_is_told_once(api: Api) -> None:
     (field,) = problem(refused)[1]
     assert len(field) < 500
     assert details(refused) == ["a name has at most 128 characters"]
+
+
+class ReadVersions:
+    """Which versions came from the database, and how often; it can forget what is in memory."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.keys: list[tuple[str, str, int]] = []
+        self._memories: list[Any] = []
+        read = Versions._read
+
+        def counted(versions: Versions, connection: Any, key: tuple[str, str, int]) -> Any:
+            self.keys.append(key)
+            self._memories.append(versions._facts)
+            return read(versions, connection, key)
+
+        monkeypatch.setattr(Versions, "_read", counted)
+
+    def forget(self) -> None:
+        for memory in self._memories:
+            memory._items.clear()
+        self.keys.clear()
+
+
+@pytest.mark.parametrize(
+    ("is_whole", "options", "count"),
+    [
+        pytest.param(True, {}, 200, id="all of them"),
+        pytest.param(False, {}, 1, id="one"),
+        pytest.param(True, {"only": [f"{TENANT}/t7"]}, 1, id="one selected"),
+        pytest.param(False, {"only": [f"{TENANT}/t7"], "prune": True}, 1, id="one beside the rest"),
+    ],
+)
+def test_apply_reads_each_version_that_it_names_once_and_no_other(
+    api: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    is_whole: bool,
+    options: dict[str, Any],
+    count: int,
+) -> None:
+    """However many triggers the tenant has, and whether they change or not."""
+    read, many = ReadVersions(monkeypatch), triggers(200)
+    for wanted in (many, many):
+        assert answer(api, tenant(triggers=wanted), dry_run=False).status_code == 200
+    edited = {"t7": DAILY | {"missed": "skip"}}
+    read.forget()
+    plan = answer(api, tenant(triggers=many | edited if is_whole else edited), **options).json()
+    assert [each["name"] for each in plan["entries"] if each["change"] == "edited"] == ["t7"]
+    times = Counter(trigger_id for _, trigger_id, version in read.keys if version == 1)
+    assert (len(times), set(times.values())) == (count, {1})
 
 
 def test_schedules_that_are_not_selected_are_not_tried(api: Api) -> None:
