@@ -142,6 +142,10 @@ grant by name: once the service asks for tokens again, a token that `anonymous` 
 way of grants like any other weaker maker's. The token in a data folder is made by its own
 principal, and whoever can read that file is this principal.
 
+**Payloads.** No route and no command shows a payload again. Yet whoever holds `author` decides
+where the tenant's fires go, payloads included: its edit of a target's URL sends them to another
+host, once that host is proven to be the tenant's. Give `author` to those who may see the payloads.
+
 **Horizons.** Who may edit a trigger may shorten its horizon, and not lengthen it again: whatever is
 longer than the one that holds takes `policy`, by `PUT`, by an apply and by an import alike. What
 leaves the horizon out leaves it as it is. A new trigger has 1 h, or less where the last trigger of
