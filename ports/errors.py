@@ -99,6 +99,11 @@ class ChangeRefused(PortError):
         """The texts alone."""
         return tuple(detail.text for detail in self.details)
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether an old revision is all that it was refused for: read again, and try again."""
+        return {detail.kind for detail in self.details} == {ProblemKind.STALE}
+
     def __str__(self) -> str:
         return "; ".join(self.problems)
 

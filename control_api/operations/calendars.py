@@ -6,7 +6,7 @@ from control_api.pages import Cursor
 from control_api.problems import not_found, shown
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, DeleteCalendar, PutCalendar
-from ports.errors import ChangeRefused, ProblemKind
+from ports.errors import ChangeRefused
 from ports.principals import GrantKind
 from ports.records import CalendarRecord
 from schemas.api.calendars import CalendarOut, CalendarShown
@@ -83,7 +83,7 @@ def _put(call: Call, change: PutCalendar) -> ChangeResult:
     try:
         (result,) = call.apply(change)
     except ChangeRefused as refused:
-        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+        if call.match.is_given or not refused.is_stale:
             raise
         wanted = PutCalendar(
             tenant_id=change.tenant_id,

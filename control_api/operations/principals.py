@@ -21,7 +21,7 @@ from ports.changes import (
     RemoveGrant,
     RevokeToken,
 )
-from ports.errors import ChangeRefused, ProblemKind
+from ports.errors import ChangeRefused
 from ports.principals import GrantKind, GrantRecord, TokenRecord
 from scheduling.instants import SECOND_US
 from schemas.api.common import Page
@@ -226,7 +226,7 @@ def _apply(call: Call, changes: Callable[[], list[Change]]) -> list[ChangeResult
         try:
             return call.apply(*changes())
         except ChangeRefused as refused:
-            if not left or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+            if not left or not refused.is_stale:
                 raise
     raise AssertionError("the last try returns or raises")
 

@@ -10,7 +10,7 @@ from control_api.pages import Cursor
 from control_api.problems import invalid, not_found, shown
 from control_api.replies import Reply, etag_of_target, mark_of_target
 from ports.changes import ChangeKind, ChangeResult, DeleteTarget, PutTarget
-from ports.errors import ChangeProblem, ChangeRefused, PayloadUnreadable, ProblemKind
+from ports.errors import ChangeProblem, ChangeRefused, PayloadUnreadable
 from ports.principals import GrantKind
 from ports.records import TargetRecord
 from scheduling.vocabulary import USABLE_OWNERSHIP, OwnershipState
@@ -222,7 +222,7 @@ def _put(call: Call, change: PutTarget) -> ChangeResult:
             replace(change, expected_revision=expected, must_exist=call.match.anything)
         )
     except ChangeRefused as refused:
-        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+        if call.match.is_given or not refused.is_stale:
             raise ChangeRefused(tuple(map(_in_our_words, refused.details))) from None
         (result,) = call.apply(change, dry_run=True)
         if result.kind is not ChangeKind.UNCHANGED:

@@ -9,7 +9,7 @@ from control_api.operations.finding import check_name, needs_match, tenant_of
 from control_api.pages import Cursor
 from control_api.replies import Reply, etag_after, etag_of
 from ports.changes import ChangeKind, ChangeResult, PutTenant
-from ports.errors import ChangeRefused, ProblemKind
+from ports.errors import ChangeRefused
 from ports.principals import GrantKind
 from ports.records import TenantRecord
 from scheduling.limits import (
@@ -74,8 +74,7 @@ def merge_tenant(call: Call, tenant_id: str, given: Mapping[str, Any]) -> Change
         try:
             (result,) = call.apply(change)
         except ChangeRefused as refused:
-            is_stale = {each.kind for each in refused.details} == {ProblemKind.STALE}
-            if call.match.revision is not None or not left or not is_stale:
+            if call.match.revision is not None or not left or not refused.is_stale:
                 raise
         else:
             return result
@@ -126,7 +125,7 @@ def _put(call: Call, wanted: TenantRecord) -> ChangeResult:
         )
         (result,) = call.apply(change)
     except ChangeRefused as refused:
-        if call.match.is_given or {each.kind for each in refused.details} != {ProblemKind.STALE}:
+        if call.match.is_given or not refused.is_stale:
             raise
         (result,) = call.apply(PutTenant(tenant=wanted), dry_run=True)
         if result.kind is not ChangeKind.UNCHANGED:
